@@ -151,6 +151,8 @@ def test_a_function_that_raises_between_steps(device):
 def test_the_function_may_call_dmlops(device):
     def nested(done, total):
         assert np.array_equal(dmlops.slice(X, [0] * 4, X.shape, [-1] * 4, device=device), X[::-1, ::-1, ::-1, ::-1])
+        dmlops.asarray(X, device=device).wait()
+        dmlops.synchronize()
 
     assert np.array_equal(dmlops.slice(X, [0] * 4, X.shape, device=device, progress=nested), X)
 

@@ -159,6 +159,33 @@ def test_the_gil_is_free_while_the_host_works(call):
     assert progress > 0
 
 
+def test_a_call_that_only_queues_keeps_the_gil(vulkan):
+    x = dmlops.asarray(np.arange(64, dtype=np.float32), device=vulkan)
+    y = dmlops.slice(dmlops.slice(x, [0], [64], [-1]), [0], [64], [-1])
+    dmlops.synchronize()
+    with another_thread() as count:
+        before = count()
+        for _ in range(8):
+            y = dmlops.slice(y, [0], [64], [-1])
+        assert count() == before
+    assert np.array_equal(y, x)
+
+
+def test_the_gil_is_free_while_a_kernel_is_compiled(vulkan):
+    x = dmlops.asarray(np.arange(8 * 65536, dtype=np.uint8).reshape(8, -1), device=vulkan)
+    results = [dmlops.slice(x, [0, 0], [8, 1000]) for _ in range(21)]  # memory for those below
+    results.clear()
+    with another_thread() as count:
+        progress = 0
+        for step in range(2, 23):
+            before = count()
+            results.append(dmlops.slice(x, [0, 0], [8, 1000 * step], [1, step]))
+            progress = count() - before
+            if progress:
+                break
+    assert progress > 0
+
+
 @pytest.mark.many_bytes
 def test_the_gil_is_free_while_there_is_no_room_in_the_queue(vulkan):
     def mirrored(x):

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "base/blocking.h"
 #include "base/machine.h"
 
 enum { POLL_NS = 100000000 };
@@ -34,6 +35,7 @@ bool dml_interrupt_due(dml_interrupt_poll *poll)
 
 bool dml_interrupt_ask(void)
 {
+    dml_about_to_block(); /* what is asked may run anything */
     return interrupted();
 }
 

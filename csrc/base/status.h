@@ -25,7 +25,6 @@ typedef enum dml_code {
     DML_DEVICE_LOST,
     DML_CUDA_ERROR,
     DML_INTERRUPTED, /* dml_vk_open's function has set an exception */
-    DML_WOULD_WAIT,  /* and the caller asked not to: it may call again */
 } dml_code;
 
 typedef struct dml_status {

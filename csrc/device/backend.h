@@ -1,6 +1,6 @@
 /* What a kind of device can do: one table of functions for Vulkan's devices, one for the host. Knows no Python.
  *
- * `index` counts the devices of one backend. Functions need no GIL; those that may wait must be called without it. */
+ * `index` counts the devices of one backend. Functions need no GIL. They call dml_about_to_block before they wait. */
 #ifndef DML_DEVICE_BACKEND_H
 #define DML_DEVICE_BACKEND_H
 
@@ -17,8 +17,7 @@ typedef struct dml_memory_bytes {
 } dml_memory_bytes;
 
 typedef struct dml_backend {
-    /* Undefined memory. With `beside`, an allocation of the same device, nothing is waited for: where that cannot be, it fails
-     * with DML_WOULD_WAIT. */
+    /* Undefined memory; of the context of `beside`, an allocation of the same device, or NULL. */
     dml_code (*allocate)(int index, const dml_allocation *beside, uint64_t bytes, dml_allocation **allocation,
                          dml_status *status);
 
@@ -26,8 +25,8 @@ typedef struct dml_backend {
     dml_operand (*map)(dml_allocation *allocation, int64_t offset);
 
     /* Runs a program whose operands are on the device or in host memory. Between allocations it may be queued behind
-     * all earlier work. Without `wait`, what would have to wait fails with DML_WOULD_WAIT, and can be run again. */
-    dml_code (*run)(int index, const dml_transfer *transfer, bool wait, dml_status *status);
+     * all earlier work. */
+    dml_code (*run)(int index, const dml_transfer *transfer, dml_status *status);
 
     /* Waits for all that is queued on the device. */
     dml_code (*wait)(int index, dml_status *status);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/blocking.h"
 #include "base/cache.h"
 #include "base/parallel.h"
 #include "base/usable_memory.h"
@@ -36,11 +37,10 @@ static dml_operand host_map(dml_allocation *allocation, int64_t offset)
     return (dml_operand){.data = (char *)allocation->data + offset};
 }
 
-/* Without `poll` nothing is waited for. */
 static dml_code host_resize(const dml_transfer *transfer, dml_interrupt_poll *poll, dml_status *status)
 {
-    if (!poll && dml_resize_products(transfer->program) > (double)MOST_PRODUCTS)
-        return dml_fail(status, DML_WOULD_WAIT, "the work is long");
+    if (dml_resize_products(transfer->program) > (double)MOST_PRODUCTS)
+        dml_about_to_block();
     return dml_host_resize(transfer->program, transfer->inputs[0].data, transfer->results[0].data, poll, status);
 }
 
@@ -71,10 +71,10 @@ static void run_step(const void *argument, int64_t index)
     dml_host_run(&step.plan, source_of(transfer, &step), transfer->results[step.dst].data, NULL);
 }
 
-/* When it is asked whether to stop no helper is at work: what is asked may fork. */
-static bool run_steps(const dml_transfer *transfer, dml_interrupt_poll *poll)
+/* Steps from `next` on. When it is asked whether to stop no helper is at work: what is asked may fork. */
+static bool run_steps(const dml_transfer *transfer, int64_t next, dml_interrupt_poll *poll)
 {
-    for (int64_t next = 0; next < transfer->program->count;) {
+    while (next < transfer->program->count) {
         next = dml_parallel(run_step, transfer, next, transfer->program->count, dml_interrupt_time(poll));
         if (dml_interrupt_stops(poll))
             return false;
@@ -82,23 +82,26 @@ static bool run_steps(const dml_transfer *transfer, dml_interrupt_poll *poll)
     return true;
 }
 
-/* What takes more than some 10 us counts as waiting. */
-static dml_code host_run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
+/* What takes more than some 10 us counts as blocking. */
+static dml_code host_run(int index, const dml_transfer *transfer, dml_status *status)
 {
     (void)index;
     dml_interrupt_poll poll = dml_interrupt_poll_from_now();
     int64_t bytes = 0;
+    bool is_long = false;
     if (transfer->program->resize)
-        return host_resize(transfer, wait ? &poll : NULL, status);
-    if (wait && runs_at_once(transfer->program))
-        return run_steps(transfer, &poll) ? DML_OK : dml_fail(status, DML_INTERRUPTED, "interrupted by a signal");
+        return host_resize(transfer, &poll, status);
     for (int64_t i = 0; i < transfer->program->count; i++) {
         dml_step step;
         dml_program_step(transfer->program, i, &step);
         bytes += STEP_BYTES + dml_plan_bytes(&step.plan);
-        if (!wait && bytes > MOST_AT_ONCE)
-            return dml_fail(status, DML_WOULD_WAIT, "the work is long");
-        if (!dml_host_run(&step.plan, source_of(transfer, &step), transfer->results[step.dst].data, wait ? &poll : NULL))
+        if (!is_long && bytes > MOST_AT_ONCE) {
+            is_long = true;
+            dml_about_to_block();
+            if (runs_at_once(transfer->program))
+                return run_steps(transfer, i, &poll) ? DML_OK : dml_fail(status, DML_INTERRUPTED, "interrupted by a signal");
+        }
+        if (!dml_host_run(&step.plan, source_of(transfer, &step), transfer->results[step.dst].data, is_long ? &poll : NULL))
             return dml_fail(status, DML_INTERRUPTED, "interrupted by a signal");
     }
     return DML_OK;

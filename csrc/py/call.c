@@ -10,6 +10,7 @@
 #include "py/errors.h"
 #include "py/event_log.h"
 #include "py/explain.h"
+#include "py/gil.h"
 #include "py/out.h"
 #include "py/transfer.h"
 
@@ -217,7 +218,7 @@ static dml_code copy_outputs(dml_call *call, const dml_backend *backend, const d
         dml_program_of_plan(&program, &plan);
         const dml_operand out = dml_array_operand(output->out);
         const dml_transfer copy = {.program = &program, .inputs = &targets[k], .results = &out};
-        if (backend->run(call->device.index, &copy, true, &call->status))
+        if (backend->run(call->device.index, &copy, &call->status))
             return call->status.code;
     }
     return DML_OK;
@@ -232,22 +233,17 @@ static dml_code run_program(dml_call *call, const dml_operand *operands)
                                    .results = operands + call->program.input_count,
                                    .fill = call->fill ? PyBytes_AsString(call->fill) : NULL,
                                    .entries = call->entries_of ? dml_array_operand(call->entries_of).allocation : NULL};
-    bool queued = dml_call_on_device(call), indirect = false;
+    dml_gil gil;
+    bool indirect = false;
     for (int64_t k = 0; k < call->program.result_count; k++)
         indirect = indirect || (call->outputs[k].out && call->outputs[k].target != call->outputs[k].out);
-    /* Queueing takes microseconds, as little work of the host does, and handing over the GIL costs more. So it is kept, unless
-     * something must be waited for. */
-    dml_code code = DML_WOULD_WAIT;
-    if ((queued || call->device.host) && !indirect && !call->progress.function)
-        code = backend->run(call->device.index, &transfer, false, &call->status);
-    if (code != DML_WOULD_WAIT)
-        return code;
-    Py_BEGIN_ALLOW_THREADS;
-    code = call->progress.function ? dml_progress_run(&call->progress, backend, call->device.index, &transfer, &call->status)
-                                   : backend->run(call->device.index, &transfer, true, &call->status);
+    dml_gil_lend(&gil);
+    dml_code code = call->progress.function
+                        ? dml_progress_run(&call->progress, backend, call->device.index, &transfer, &call->status)
+                        : backend->run(call->device.index, &transfer, &call->status);
     if (!code && indirect)
-        code = copy_outputs(call, queued ? backend : &dml_host_backend, transfer.results);
-    Py_END_ALLOW_THREADS;
+        code = copy_outputs(call, dml_call_on_device(call) ? backend : &dml_host_backend, transfer.results);
+    dml_gil_reclaim(&gil);
     return code;
 }
 

@@ -2,6 +2,7 @@
 
 #include "py/arrays.h"
 #include "py/errors.h"
+#include "py/gil.h"
 #include "py/result_memory.h"
 
 bool dml_is_device_array(const dml_state *state, PyObject *object)
@@ -44,12 +45,10 @@ PyObject *dml_device_array_new(const dml_state *state, const dml_choice *device,
     const dml_backend *backend = dml_backend_of(device);
     dml_allocation *allocation;
     dml_status status;
-    dml_code code = beside ? backend->allocate(device->index, beside, bytes, &allocation, &status) : DML_WOULD_WAIT;
-    if (code) { /* for whatever reason: this may wait, and says what is wrong */
-        Py_BEGIN_ALLOW_THREADS;
-        code = backend->allocate(device->index, NULL, bytes, &allocation, &status);
-        Py_END_ALLOW_THREADS;
-    }
+    dml_gil gil;
+    dml_gil_lend(&gil);
+    dml_code code = backend->allocate(device->index, beside, bytes, &allocation, &status);
+    dml_gil_reclaim(&gil);
     if (code)
         return dml_raise(state, &status);
     return array_new((PyTypeObject *)state->device_array_type, allocation, dtype, device, 0, &tensor);

@@ -2,6 +2,7 @@
 #define DML_IMPORTS_NUMPY
 #include "py/python.h"
 
+#include "base/blocking.h"
 #include "base/parallel.h"
 #include "kernels/kernel_list.h"
 #include "py/call_counts.h"
@@ -11,6 +12,7 @@
 #include "py/dlpack.h"
 #include "py/entry_points.h"
 #include "py/errors.h"
+#include "py/gil.h"
 #include "py/resampling_capsule.h"
 #include "py/result_memory.h"
 #include "py/transfer.h"
@@ -162,6 +164,7 @@ static int module_exec(PyObject *module)
         return -1; /* uncovered: the import runs out of memory */
     dml_parallel_open();
     dml_weights_open();
+    dml_blocking_init(dml_gil_release);
     dml_vk_open(interrupted);
     return 0;
 }

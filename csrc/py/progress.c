@@ -1,5 +1,6 @@
 #include "py/progress.h"
 
+#include "py/gil.h"
 #include "resampling/resize.h"
 
 PyObject *dml_progress_from(PyObject *how, dml_progress *progress)
@@ -23,6 +24,7 @@ typedef struct watched {
 /* False with an exception set if the function raises. */
 static bool report(const watched *watched)
 {
+    dml_gil_release(); /* what the function calls knows nothing of a GIL that is lent */
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *result =
         PyObject_CallFunction(watched->progress->function, "LL", (long long)watched->done, (long long)watched->all);
@@ -39,7 +41,7 @@ static bool run_portion(dml_portions *portions, const dml_program *program, int6
     watched *self = (watched *)portions;
     dml_transfer transfer = *self->whole;
     transfer.program = program;
-    if (self->backend->run(self->index, &transfer, true, self->status) ||
+    if (self->backend->run(self->index, &transfer, self->status) ||
         (transfer.results[0].allocation && self->backend->wait(self->index, self->status)))
         return false;
     self->done += bytes;

@@ -6,6 +6,7 @@
 #include "py/device_choice.h"
 #include "py/errors.h"
 #include "py/event_log.h"
+#include "py/gil.h"
 #include "py/out.h"
 
 void dml_endpoint_init(dml_endpoint *endpoint, PyObject *array)
@@ -27,20 +28,16 @@ int dml_move(const dml_state *state, const dml_endpoint *from, const dml_endpoin
     dml_plan plan;
     dml_program program;
     dml_status status;
-    dml_code code;
+    dml_gil gil;
     dml_copy_plan(&from->tensor, &to->tensor, &plan);
     if (plan.item == 0 || dml_plan_count(&plan) == 0)
         return 0;
     const dml_choice *device = from->operand.allocation ? &from->device : &to->device;
     dml_program_of_plan(&program, &plan);
     const dml_transfer transfer = {.program = &program, .inputs = &from->operand, .results = &to->operand};
-    const bool queued = from->operand.allocation && to->operand.allocation; /* with the GIL, as operators are */
-    code = queued ? dml_backend_of(device)->run(device->index, &transfer, false, &status) : DML_WOULD_WAIT;
-    if (code == DML_WOULD_WAIT) {
-        Py_BEGIN_ALLOW_THREADS;
-        code = dml_backend_of(device)->run(device->index, &transfer, true, &status);
-        Py_END_ALLOW_THREADS;
-    }
+    dml_gil_lend(&gil);
+    const dml_code code = dml_backend_of(device)->run(device->index, &transfer, &status);
+    dml_gil_reclaim(&gil);
     dml_events_log();
     if (!code) {
         const int row = PyArray_Check(from->owner) ? DML_ROW_UPLOAD

@@ -53,7 +53,7 @@ static dml_code compute(dml_context *context, const dml_plan *of, char *values, 
     dml_program_of_plan(&program, &plan);
     const dml_operand from = {.data = values}, to = {.data = entries};
     const dml_transfer transfer = {.program = &program, .inputs = &from, .results = &to, .computed = true};
-    return dml_vk_run(context, &transfer, true, status);
+    return dml_vk_run(context, &transfer, status);
 }
 
 /* What the device makes of a plan's arithmetic. */
@@ -78,7 +78,7 @@ static dml_code try(dml_context *context, const dml_plan *plan, bool *same, dml_
 }
 
 /* Whether all steps of a program that have arithmetic may be computed by it. */
-static dml_code check(dml_context *context, const dml_program *program, bool wait, bool *same, dml_status *status)
+static dml_code check(dml_context *context, const dml_program *program, bool *same, dml_status *status)
 {
     *same = program->arithmetic && dml_program_bytes(program) > context->traits.core.tunables.little;
     for (int64_t i = 0; i < program->count && *same; i++) {
@@ -86,18 +86,16 @@ static dml_code check(dml_context *context, const dml_program *program, bool wai
         dml_program_step(program, i, &step);
         if (!step.plan.arithmetic || is_known(context, step.plan.arithmetic, same))
             continue;
-        if (!wait)
-            return dml_fail(status, DML_WOULD_WAIT, "arithmetic has to be tried");
         if (try(context, &step.plan, same, status))
             return status->code;
     }
     return DML_OK;
 }
 
-dml_code dml_vk_run_computed(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status)
+dml_code dml_vk_run_computed(dml_context *context, const dml_transfer *transfer, dml_status *status)
 {
     dml_transfer computed = *transfer;
-    if (check(context, transfer->program, wait, &computed.computed, status))
+    if (check(context, transfer->program, &computed.computed, status))
         return status->code;
-    return dml_vk_run_tables(context, &computed, wait, status);
+    return dml_vk_run_tables(context, &computed, status);
 }

@@ -3,7 +3,7 @@
  * Locks. `lock` guards all state below it that has no other lock. It is held for microseconds, except across a fork, and where
  * the driver has no memory for a better wait, during vkQueueWaitIdle. `kernels.pipeline_lock` guards the list of pipelines that
  * are being compiled, and is not held meanwhile; `throttle_lock` is held by the one thread that waits for room in the queue.
- * Both are acquired before `lock`. No other lock is acquired under `cuda.lock`.
+ * Both are acquired before `lock`, and after dml_about_to_block. No other lock is acquired under `cuda.lock`.
  *
  * Each struct below belongs to the file of its name, and only that file names it.
  */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #endif
 
+#include "base/blocking.h"
 #include "vk/cuda_driver.h"
 #include "vk/results.h"
 
@@ -213,13 +214,12 @@ bool dml_loans_settled(const dml_loans *loans)
 
 /* Waits for all of CUDA's streams: nobody says which of them use the memory, and a stream's handle may be gone by now. After a
  * failure none of them works any more. */
-dml_code dml_loans_settle(dml_context *context, dml_loans *loans, bool wait, dml_status *status)
+dml_code dml_loans_settle(dml_context *context, dml_loans *loans, dml_status *status)
 {
     const unsigned count = loans->count; /* before `open` is read: what is lent from now on is counted */
     if (count == loans->finished)
         return DML_OK;
-    if (!wait)
-        return dml_fail(status, DML_WOULD_WAIT, "CUDA has to be waited for");
+    dml_about_to_block();
     const bool open = loans->open > 0;
     if (push(context, status))
         return status->code;

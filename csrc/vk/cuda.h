@@ -46,8 +46,8 @@ dml_code dml_cuda_stream_wait(dml_context *context, void *stream, uint64_t timel
 void dml_loan_begin(dml_loans *loans);
 void dml_loan_end(dml_loans *loans);
 
-/* Waits for the work that CUDA may still be doing on what was lent; DML_WOULD_WAIT where that is not to be. */
-dml_code dml_loans_settle(dml_context *context, dml_loans *loans, bool wait, dml_status *status);
+/* Waits for the work that CUDA may still be doing on what was lent. */
+dml_code dml_loans_settle(dml_context *context, dml_loans *loans, dml_status *status);
 bool dml_loans_settled(const dml_loans *loans);
 
 #endif

@@ -130,8 +130,6 @@ dml_code dml_queue_enqueue(dml_context *context, dml_submission *submission, dml
 
 dml_code dml_queue_submit(dml_context *context, dml_submission *submission, dml_status *status)
 {
-    if (!submission->may_wait)
-        return dml_fail(status, DML_WOULD_WAIT, "the device has to be waited for");
     if (end_commands(context, submission, status))
         return status->code;
     bool alone = dml_context_alone(context);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/blocking.h"
 #include "base/pool.h"
 #include "kernels/dispatch.h"
 #include "kernels/sum_tiles.h"
@@ -185,8 +186,7 @@ static dml_code acquire_pipeline(dml_context *context, const dml_submission *sub
     slot->pipeline = dml_pipeline_find(context, &submission->dispatch);
     if (slot->pipeline)
         return DML_OK;
-    if (!submission->may_wait)
-        return dml_fail(status, DML_WOULD_WAIT, "a pipeline has to be compiled");
+    dml_about_to_block();
     uint64_t first;
     while (dml_pipelines_busy(context) && (first = dml_queue_nth_value(context, 1, 1)) > 0)
         if (dml_queue_wait(context, first, NULL, status))

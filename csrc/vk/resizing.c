@@ -57,7 +57,7 @@ static dml_code check_ranges(const dml_context *context, const dml_program *prog
 
 /* --- passes between allocations, and host memory that is imported ----------------------------------------------------- */
 
-static dml_code run_passes(dml_context *context, const dml_transfer *transfer, bool wait, bool *refused, dml_status *status)
+static dml_code run_passes(dml_context *context, const dml_transfer *transfer, bool *refused, dml_status *status)
 {
     dml_transfer passes = *transfer;
     passes.refused = refused;
@@ -65,10 +65,10 @@ static dml_code run_passes(dml_context *context, const dml_transfer *transfer, b
         dml_tensor between;
         int64_t begin;
         dml_resize_between(transfer->program, &between, &begin);
-        if (dml_allocation_create(context, dml_tensor_extent(&between), wait, &passes.between, status))
+        if (dml_allocation_create(context, dml_tensor_extent(&between), &passes.between, status))
             return status->code;
     }
-    dml_code code = dml_vk_run(context, &passes, wait, status);
+    dml_code code = dml_vk_run(context, &passes, status);
     dml_allocation_release(passes.between);
     return code;
 }
@@ -86,7 +86,7 @@ static dml_code allocate(dml_context *context, const dml_tensor *tensor, stand_i
     dml_tensor_copy_shape(&stand_in->tensor, tensor);
     dml_tensor_pack(&stand_in->tensor);
     stand_in->operand = (dml_operand){.allocation = NULL};
-    return dml_allocation_create(context, dml_tensor_extent(&stand_in->tensor), true, &stand_in->operand.allocation, status);
+    return dml_allocation_create(context, dml_tensor_extent(&stand_in->tensor), &stand_in->operand.allocation, status);
 }
 
 /* Copies an array. */
@@ -101,7 +101,7 @@ static dml_code copy(dml_context *context, const dml_tensor *from, int64_t src_o
     plan.dst_offset = dst_offset;
     dml_program_of_plan(&program, &plan);
     const dml_transfer transfer = {.program = &program, .inputs = src, .results = dst};
-    return dml_vk_run(context, &transfer, true, status);
+    return dml_vk_run(context, &transfer, status);
 }
 
 static dml_code run_staged(dml_context *context, const dml_transfer *transfer, dml_status *status)
@@ -131,7 +131,7 @@ static dml_code run_staged(dml_context *context, const dml_transfer *transfer, d
         code = copy(context, program->inputs, program->resize->src_offset, transfer->inputs, &input.tensor, 0, &input.operand,
                     status);
     if (!code)
-        code = run_passes(context, &passes, true, NULL, status);
+        code = run_passes(context, &passes, NULL, status);
     if (!code && download)
         code = copy(context, &result.tensor, 0, &result.operand, program->results, program->resize->dst_offset,
                     transfer->results, status);
@@ -150,16 +150,16 @@ dml_code dml_vk_check(const dml_context *context, const dml_program *program, dm
     return status->code;
 }
 
-dml_code dml_vk_resize(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status)
+dml_code dml_vk_resize(dml_context *context, const dml_transfer *transfer, dml_status *status)
 {
     const bool on_device = transfer->inputs->allocation && transfer->results->allocation;
     bool refused = false;
     if (dml_vk_check(context, transfer->program, status))
         return status->code;
     if (on_device || (context->traits.cpu && context->traits.host_import)) {
-        dml_code code = run_passes(context, transfer, wait, &refused, status);
+        dml_code code = run_passes(context, transfer, &refused, status);
         if (code || !refused)
             return code;
     }
-    return wait ? run_staged(context, transfer, status) : dml_fail(status, DML_WOULD_WAIT, "memory has to be allocated");
+    return run_staged(context, transfer, status);
 }

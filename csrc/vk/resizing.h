@@ -13,6 +13,6 @@ dml_code dml_vk_check(const dml_context *context, const dml_program *program, dm
 
 /* Runs such a program, as dml_vk_run runs others. What lies between its passes is an allocation of the call's own. Fails where
  * the device does not promise the bits of the sums. */
-dml_code dml_vk_resize(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status);
+dml_code dml_vk_resize(dml_context *context, const dml_transfer *transfer, dml_status *status);
 
 #endif

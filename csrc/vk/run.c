@@ -1,5 +1,6 @@
 #include "vk/run.h"
 
+#include "base/blocking.h"
 #include "base/machine.h"
 #include "vk/allocation_pool.h"
 #include "vk/flusher.h"
@@ -189,11 +190,16 @@ static dml_code import_steps(dml_context *context, dml_submission *submission, d
     return DML_OK;
 }
 
-/* Enters the context with a submission for a call. */
-static dml_code begin(dml_context *context, const dml_transfer *transfer, bool wait, dml_submission **submission,
-                      dml_status *status)
+/* Whether a call ends when its work is queued; else it waits for it. */
+static bool is_queued(const dml_transfer *transfer)
 {
-    if (dml_throttle_acquire(context, wait, submission, status))
+    return on_device(transfer->inputs) && on_device(transfer->results);
+}
+
+/* Enters the context with a submission for a call. */
+static dml_code begin(dml_context *context, const dml_transfer *transfer, dml_submission **submission, dml_status *status)
+{
+    if (dml_throttle_acquire(context, !is_queued(transfer), submission, status))
         return status->code;
     (*submission)->transfer = transfer;
     (*submission)->after_others = on_device(transfer->inputs) || on_device(transfer->results) || transfer->between;
@@ -218,10 +224,9 @@ static dml_code end(dml_context *context, dml_submission **submission, dml_code 
 static dml_code queue_steps(dml_context *context, dml_submission **submission, dml_status *status)
 {
     const dml_transfer *transfer = (*submission)->transfer;
-    bool wait = (*submission)->may_wait;
     for (int64_t i = 0; i < transfer->program->count; i++) {
         if ((*submission)->pieces > MOST_PIECES &&
-            (end(context, submission, DML_OK, status) || begin(context, transfer, wait, submission, status)))
+            (end(context, submission, DML_OK, status) || begin(context, transfer, submission, status)))
             return status->code;
         if (make_step(*submission, i) && run_pieces(context, *submission, status))
             return status->code;
@@ -230,15 +235,15 @@ static dml_code queue_steps(dml_context *context, dml_submission **submission, d
 }
 
 /* Waits for what CUDA does with operands. */
-static dml_code settle_loans(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status)
+static dml_code settle_loans(dml_context *context, const dml_transfer *transfer, dml_status *status)
 {
-    dml_code code = transfer->entries ? dml_loans_settle(context, &transfer->entries->place->loans, wait, status) : DML_OK;
+    dml_code code = transfer->entries ? dml_loans_settle(context, &transfer->entries->place->loans, status) : DML_OK;
     for (int64_t i = 0; i < transfer->program->input_count && !code; i++)
         if (transfer->inputs[i].allocation)
-            code = dml_loans_settle(context, &transfer->inputs[i].allocation->place->loans, wait, status);
+            code = dml_loans_settle(context, &transfer->inputs[i].allocation->place->loans, status);
     for (int64_t i = 0; i < transfer->program->result_count && !code; i++)
         if (transfer->results[i].allocation)
-            code = dml_loans_settle(context, &transfer->results[i].allocation->place->loans, wait, status);
+            code = dml_loans_settle(context, &transfer->results[i].allocation->place->loans, status);
     return code;
 }
 
@@ -248,7 +253,7 @@ static dml_code run_submission(dml_context *context, dml_submission **taken, dml
     dml_submission *submission = *taken;
     const dml_transfer *transfer = submission->transfer;
     bool from_device = on_device(transfer->inputs), to_device = on_device(transfer->results);
-    if (from_device && to_device)
+    if (is_queued(transfer))
         return queue_steps(context, taken, status);
     if (from_device != to_device && !transfer->program->resize && make_step(submission, 0) &&
         host_is_faster(context, submission)) { /* of one step */
@@ -267,12 +272,14 @@ static dml_code run_submission(dml_context *context, dml_submission **taken, dml
     return code;
 }
 
-dml_code dml_vk_run(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status)
+dml_code dml_vk_run(dml_context *context, const dml_transfer *transfer, dml_status *status)
 {
     dml_submission *submission = NULL;
-    if (begin(context, transfer, wait, &submission, status))
+    if (!is_queued(transfer))
+        dml_about_to_block();
+    if (begin(context, transfer, &submission, status))
         return status->code;
-    dml_code code = settle_loans(context, transfer, wait, status);
+    dml_code code = settle_loans(context, transfer, status);
     if (!code)
         code = run_submission(context, &submission, status);
     return submission ? end(context, &submission, code, status) : code;

@@ -9,9 +9,8 @@
 typedef struct dml_context dml_context;
 
 /* Runs a program. Between allocations it is queued behind all earlier work; otherwise the call waits until it is done. Between
- * an allocation and host memory the program has one step. On failure the results may be partly written. Without `wait`, a call
- * that would have to wait for the device, a pipeline or memory fails with DML_WOULD_WAIT, and can be run again. */
-dml_code dml_vk_run(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status);
+ * an allocation and host memory the program has one step. On failure the results may be partly written. */
+dml_code dml_vk_run(dml_context *context, const dml_transfer *transfer, dml_status *status);
 
 /* Waits until all work queued on a context is done. */
 dml_code dml_vk_wait(dml_context *context, dml_status *status);

@@ -61,7 +61,6 @@ typedef struct dml_submission {
     dml_staging *staging;                    /* while it has chunks to move; else NULL */
     uint64_t bytes;                          /* of all pieces' destinations */
     bool alone;                              /* no other work was in flight when it was submitted */
-    bool may_wait;                           /* else it fails with DML_WOULD_WAIT where it would have to */
     bool refused;                            /* the device refused an import */
     bool abandoned;                          /* the device may still be using it: it is leaked */
     VkResult broken;                         /* of a reset that failed: it is destroyed, not reused */

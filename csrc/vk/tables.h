@@ -9,6 +9,6 @@ typedef struct dml_context dml_context;
 
 /* Runs a transfer as dml_vk_run does; steps whose tables gain by it are two, with an allocation of the call's own between them
  * (kernels/table_stages.h). Where there is no memory for that, or host memory is not imported, they are one. */
-dml_code dml_vk_run_tables(dml_context *context, const dml_transfer *transfer, bool wait, dml_status *status);
+dml_code dml_vk_run_tables(dml_context *context, const dml_transfer *transfer, dml_status *status);
 
 #endif

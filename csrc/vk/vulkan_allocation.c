@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/blocking.h"
 #include "base/counters.h"
 #include "base/usable_memory.h"
 #include "vk/allocation_pool.h"
@@ -118,7 +119,7 @@ static dml_code create(const dml_block *wanted, dml_allocation **result, dml_sta
     return DML_OK;
 }
 
-dml_code dml_allocation_create(dml_context *context, uint64_t size, bool wait, dml_allocation **result, dml_status *status)
+dml_code dml_allocation_create(dml_context *context, uint64_t size, dml_allocation **result, dml_status *status)
 {
     if (size > context->traits.max_buffer)
         return dml_fail(status, DML_OUT_OF_DEVICE_MEMORY,
@@ -130,8 +131,7 @@ dml_code dml_allocation_create(dml_context *context, uint64_t size, bool wait, d
         hand_out(*result, DML_POOL_HITS);
         return DML_OK;
     }
-    if (!wait)
-        return dml_fail(status, DML_WOULD_WAIT, "memory has to be allocated");
+    dml_about_to_block();
     if (dml_context_enter(context, status))
         return status->code;
     dml_queue_trim_pool(context, INT64_MIN, true); /* what the last release could not wait for */
@@ -171,7 +171,7 @@ uint64_t dml_allocation_offset(const dml_allocation *allocation)
 dml_code dml_allocation_settle(dml_context *context, dml_allocation *allocation, dml_status *status)
 {
     dml_code code = dml_queue_wait(context, allocation->place->timeline_value, NULL, status);
-    return code ? code : dml_loans_settle(context, &allocation->place->loans, true, status);
+    return code ? code : dml_loans_settle(context, &allocation->place->loans, status);
 }
 
 dml_code dml_allocation_wait(dml_allocation *allocation, dml_status *status)

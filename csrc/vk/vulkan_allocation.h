@@ -19,9 +19,8 @@ typedef struct dml_vulkan_handles {
     uint64_t size;   /* bytes of the buffer */
 } dml_vulkan_handles;
 
-/* `size` bytes of device memory with undefined contents, from the pool or new. A new one needs the driver: unless `wait` is
- * set that fails with DML_WOULD_WAIT. */
-dml_code dml_allocation_create(dml_context *context, uint64_t size, bool wait, dml_allocation **allocation, dml_status *status);
+/* `size` bytes of device memory with undefined contents, from the pool or new. A new one needs the driver, and may wait. */
+dml_code dml_allocation_create(dml_context *context, uint64_t size, dml_allocation **allocation, dml_status *status);
 
 /* The context of a device allocation. Fails where the device was lost, or the allocation is inherited from a parent process. */
 dml_code dml_allocation_context(const dml_allocation *allocation, dml_context **context, dml_status *status);

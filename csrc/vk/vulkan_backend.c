@@ -1,5 +1,6 @@
 #include "vk/vulkan_backend.h"
 
+#include "base/blocking.h"
 #include "vk/arithmetic.h"
 #include "vk/instance.h"
 #include "vk/resizing.h"
@@ -10,9 +11,11 @@ static dml_code vulkan_allocate(int index, const dml_allocation *beside, uint64_
                                 dml_status *status)
 {
     dml_context *context;
+    if (!beside)
+        dml_about_to_block(); /* a context may have to be made */
     if (beside ? dml_allocation_context(beside, &context, status) : dml_vk_context(index, &context, status))
         return status->code;
-    return dml_allocation_create(context, bytes, !beside, allocation, status);
+    return dml_allocation_create(context, bytes, allocation, status);
 }
 
 static dml_operand vulkan_map(dml_allocation *allocation, int64_t offset)
@@ -29,7 +32,7 @@ static dml_code context_of(const dml_operand *operands, int64_t count, dml_conte
     return DML_OK;
 }
 
-static dml_code vulkan_run(int index, const dml_transfer *transfer, bool wait, dml_status *status)
+static dml_code vulkan_run(int index, const dml_transfer *transfer, dml_status *status)
 {
     dml_context *context = NULL;
     if (transfer->program->formulas)
@@ -39,12 +42,16 @@ static dml_code vulkan_run(int index, const dml_transfer *transfer, bool wait, d
             "and NumPy's arrays");
     if (context_of(transfer->inputs, transfer->program->input_count, &context, status) ||
         context_of(transfer->results, transfer->program->result_count, &context, status) ||
-        (transfer->entries && dml_allocation_context(transfer->entries, &context, status)) ||
-        (!context && dml_vk_context(index, &context, status)))
+        (transfer->entries && dml_allocation_context(transfer->entries, &context, status)))
         return status->code;
+    if (!context) {
+        dml_about_to_block(); /* as above */
+        if (dml_vk_context(index, &context, status))
+            return status->code;
+    }
     if (transfer->program->resize)
-        return dml_vk_resize(context, transfer, wait, status);
-    return dml_vk_run_computed(context, transfer, wait, status);
+        return dml_vk_resize(context, transfer, status);
+    return dml_vk_run_computed(context, transfer, status);
 }
 
 static dml_code vulkan_wait(int index, dml_status *status)

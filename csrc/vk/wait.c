@@ -1,5 +1,6 @@
 #include "vk/wait.h"
 
+#include "base/blocking.h"
 #include "base/counters.h"
 #include "base/machine.h"
 #include "vk/quiesce.h"
@@ -70,6 +71,7 @@ static VkResult wait_since(dml_context *context, const dml_wait *wait, int64_t s
 
 VkResult dml_wait_for(dml_context *context, const dml_wait *wait)
 {
+    dml_about_to_block();
     const int64_t start = dml_nanoseconds();
     const VkResult result = wait_since(context, wait, start);
     dml_count(DML_QUEUE_WAITS, 1);
