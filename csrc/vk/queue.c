@@ -122,10 +122,7 @@ dml_code dml_queue_enqueue(dml_context *context, dml_submission *submission, dml
         context->queue.queued--;
     }
     dml_lock_release(&context->lock);
-    if (result)
-        return submit_failed(context, submission, result, status);
-    dml_context_leave(context);
-    return DML_OK;
+    return result ? submit_failed(context, submission, result, status) : DML_OK;
 }
 
 dml_code dml_queue_submit(dml_context *context, dml_submission *submission, dml_status *status)

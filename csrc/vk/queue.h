@@ -9,8 +9,7 @@
 
 #include "vk/submission.h"
 
-/* Queues what is recorded, and does not wait: unless this fails, the submission is the queue's, and its call has left the
- * context. */
+/* Queues what is recorded, and does not wait: unless this fails, the submission is the queue's. */
 dml_code dml_queue_enqueue(dml_context *context, dml_submission *submission, dml_status *status);
 
 /* Submits what is recorded; waits for it and resets the submission; or both. If the wait fails, the submission is abandoned. */

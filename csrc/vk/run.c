@@ -196,7 +196,7 @@ static bool is_queued(const dml_transfer *transfer)
     return on_device(transfer->inputs) && on_device(transfer->results);
 }
 
-/* Enters the context with a submission for a call. */
+/* A submission for a call. */
 static dml_code begin(dml_context *context, const dml_transfer *transfer, dml_submission **submission, dml_status *status)
 {
     if (dml_throttle_acquire(context, !is_queued(transfer), submission, status))
@@ -215,7 +215,7 @@ static dml_code end(dml_context *context, dml_submission **submission, dml_code 
     if (queued && !code)
         dml_flusher_watch(context);
     if (!queued || code)
-        dml_throttle_release(context, *submission);
+        dml_submission_release(context, *submission);
     *submission = NULL;
     return code;
 }
@@ -277,12 +277,17 @@ dml_code dml_vk_run(dml_context *context, const dml_transfer *transfer, dml_stat
     dml_submission *submission = NULL;
     if (!is_queued(transfer))
         dml_about_to_block();
-    if (begin(context, transfer, &submission, status))
+    if (dml_context_enter(context, status))
         return status->code;
-    dml_code code = settle_loans(context, transfer, status);
+    dml_code code = begin(context, transfer, &submission, status);
+    if (!code)
+        code = settle_loans(context, transfer, status);
     if (!code)
         code = run_submission(context, &submission, status);
-    return submission ? end(context, &submission, code, status) : code;
+    if (submission)
+        code = end(context, &submission, code, status);
+    dml_context_leave(context);
+    return code;
 }
 
 dml_code dml_vk_wait(dml_context *context, dml_status *status)

@@ -23,18 +23,6 @@ static dml_code acquire_staging(dml_context *context, dml_submission *submission
     return submission->staging ? DML_OK : dml_fail(status, DML_NO_MEMORY, "no memory for staging");
 }
 
-/* The buffers become idle, unless the device may still be using them. */
-static void release_staging(dml_context *context, dml_submission *submission)
-{
-    if (!submission->staging || submission->abandoned)
-        return;
-    dml_lock_acquire(&context->lock);
-    submission->staging->next = context->staging.idle;
-    context->staging.idle = submission->staging;
-    dml_lock_release(&context->lock);
-    submission->staging = NULL;
-}
-
 void dml_stagings_destroy(dml_context *context)
 {
     dml_lock_acquire(&context->lock);
@@ -153,10 +141,7 @@ dml_code dml_stage(dml_context *context, dml_submission *submission, dml_status 
         k = (k + 1) % RING;
     }
     code = receive_all(context, &ring, k, code, status);
-    for (int i = 0; i < RING && ring.submission[i]; i++) {
-        release_staging(context, ring.submission[i]);
-        if (i > 0)
-            dml_submission_release(context, ring.submission[i]);
-    }
+    for (int i = 1; i < RING && ring.submission[i]; i++)
+        dml_submission_release(context, ring.submission[i]);
     return code;
 }

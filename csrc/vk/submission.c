@@ -86,12 +86,23 @@ void dml_submission_reset(dml_context *context, dml_submission *submission)
     submission->recording = false;
 }
 
+static void release_staging(dml_context *context, dml_submission *submission)
+{
+    dml_lock_acquire(&context->lock);
+    submission->staging->next = context->staging.idle;
+    context->staging.idle = submission->staging;
+    dml_lock_release(&context->lock);
+    submission->staging = NULL;
+}
+
 void dml_submission_release(dml_context *context, dml_submission *submission)
 {
     if (submission->abandoned)
         return;
     if (submission->pieces > 0)
         dml_submission_reset(context, submission);
+    if (submission->staging)
+        release_staging(context, submission);
     if (submission->broken) {
         dml_submission_destroy(context, submission);
         return;

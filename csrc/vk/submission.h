@@ -58,7 +58,7 @@ typedef struct dml_submission {
     dml_descriptors descriptors;
     dml_buffer arena; /* host-visible: tables, entries and counters of the pieces */
     uint64_t arena_used;
-    dml_staging *staging;                    /* while it has chunks to move; else NULL */
+    dml_staging *staging;                    /* once it had chunks to move; else NULL */
     uint64_t bytes;                          /* of all pieces' destinations */
     bool alone;                              /* no other work was in flight when it was submitted */
     bool refused;                            /* the device refused an import */
@@ -84,7 +84,7 @@ dml_submission *dml_submission_create(dml_context *context, dml_status *status);
 /* Drops what is recorded, and releases what the pieces hold. The device is done with it, or it was never submitted. */
 void dml_submission_reset(dml_context *context, dml_submission *submission);
 
-/* Makes it idle, unless it was abandoned. */
+/* Makes it idle, with all that it holds, unless it was abandoned. */
 void dml_submission_release(dml_context *context, dml_submission *submission);
 
 void dml_submission_destroy(dml_context *context, dml_submission *submission);

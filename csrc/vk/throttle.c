@@ -32,15 +32,11 @@ static dml_code make_room(dml_context *context, bool waits, dml_status *status)
 
 dml_code dml_throttle_acquire(dml_context *context, bool waits, dml_submission **result, dml_status *status)
 {
-    if (dml_context_enter(context, status))
+    if (make_room(context, waits, status) || dml_cpu_check(context, DML_CPU_CALL, status))
         return status->code;
-    dml_submission *submission = make_room(context, waits, status) || dml_cpu_check(context, DML_CPU_CALL, status)
-                                     ? NULL
-                                     : dml_submission_create(context, status);
-    if (!submission) {
-        dml_context_leave(context);
+    dml_submission *submission = dml_submission_create(context, status);
+    if (!submission)
         return status->code;
-    }
     submission->own_poll = dml_interrupt_poll_from_now();
     submission->interrupt = &submission->own_poll;
     *result = submission;
@@ -60,10 +56,4 @@ dml_code dml_throttle_acquire_another(dml_context *context, const dml_submission
     other->dst = submission->dst;
     *another = other;
     return DML_OK;
-}
-
-void dml_throttle_release(dml_context *context, dml_submission *submission)
-{
-    dml_submission_release(context, submission);
-    dml_context_leave(context);
 }
