@@ -5,7 +5,7 @@
 #include "vk/queue.h"
 #include "vk/quiesce.h"
 #include "vk/run.h"
-#include "vk/staging.h"
+#include "vk/submission.h"
 
 dml_code dml_vk_wait_all(dml_status *status)
 {

@@ -76,11 +76,8 @@ typedef struct dml_context {
 
     struct {
         struct dml_submission *idle;
+        struct dml_staging *idle_staging;
     } submission;
-
-    struct {
-        struct dml_staging *idle;
-    } staging;
 
     struct {
         struct dml_submission *first, *last; /* queued and not retired; the batched ones come last */

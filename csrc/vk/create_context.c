@@ -11,7 +11,6 @@
 #include "vk/queue.h"
 #include "vk/quiesce.h"
 #include "vk/results.h"
-#include "vk/staging.h"
 #include "vk/submission.h"
 
 static VkResult create_device(dml_context *context, bool portability)
@@ -114,7 +113,6 @@ void dml_context_close(dml_context *context)
         return;
     dml_queue_destroy(context);
     dml_submissions_destroy(context);
-    dml_stagings_destroy(context);
     dml_allocations_destroy(context);
     dml_cuda_close(context);
     dml_kernels_deinit(context);

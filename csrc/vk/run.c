@@ -57,14 +57,10 @@ static bool any_read_only(const dml_transfer *transfer)
 /* Before the submission's call is run. */
 static dml_code autotune_begin(dml_context *context, const dml_submission *submission, autotune *choice, dml_status *status)
 {
-    *choice = (autotune){.import = context->traits.host_import};
-    if (!choice->import || context->traits.cpu)
+    const bool cpu = context->traits.cpu; /* other drivers may import read-only pages, and fail when they pin them for writing */
+    *choice = (autotune){.import = context->traits.host_import && (cpu || !any_read_only(submission->transfer))};
+    if (!choice->import || cpu)
         return DML_OK;
-    if (any_read_only(
-            submission->transfer)) { /* some drivers import such pages, and fail later when they pin them for writing */
-        choice->import = false;
-        return DML_OK;
-    }
     int64_t bytes = dml_program_bytes(submission->transfer->program);
     dml_timing *timing = timing_of(context, submission->transfer, bytes);
     dml_lock_acquire(&context->lock);

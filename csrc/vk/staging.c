@@ -1,7 +1,5 @@
 #include "vk/staging.h"
 
-#include <stdlib.h>
-
 #include "base/counters.h"
 #include "vk/queue.h"
 #include "vk/quiesce.h"
@@ -9,34 +7,6 @@
 #include "vk/throttle.h"
 
 enum { RING = 2 };
-
-/* Idle buffers, or new ones, which are still empty. */
-static dml_code acquire_staging(dml_context *context, dml_submission *submission, dml_status *status)
-{
-    dml_lock_acquire(&context->lock);
-    submission->staging = context->staging.idle;
-    if (submission->staging)
-        context->staging.idle = submission->staging->next;
-    dml_lock_release(&context->lock);
-    if (!submission->staging)
-        submission->staging = calloc(1, sizeof *submission->staging);
-    return submission->staging ? DML_OK : dml_fail(status, DML_NO_MEMORY, "no memory for staging");
-}
-
-void dml_stagings_destroy(dml_context *context)
-{
-    dml_lock_acquire(&context->lock);
-    dml_staging *idle = context->staging.idle;
-    context->staging.idle = NULL;
-    dml_lock_release(&context->lock);
-    while (idle) {
-        dml_staging *staging = idle;
-        idle = staging->next;
-        dml_buffer_destroy(context, &staging->side[DML_SRC]);
-        dml_buffer_destroy(context, &staging->side[DML_DST]);
-        free(staging);
-    }
-}
 
 /* Waits for a chunk, and unpacks its results. */
 static dml_code receive(dml_context *context, dml_submission *submission, dml_status *status)
@@ -114,7 +84,7 @@ static dml_code make_ready(dml_context *context, dml_submission *submission, rin
         return receive(context, *next, status);
     if (!*next && dml_throttle_acquire_another(context, submission, next, status))
         return status->code; /* uncovered: a fault that only soak injects */
-    return (*next)->staging ? DML_OK : acquire_staging(context, *next, status);
+    return dml_submission_acquire_staging(context, *next, status);
 }
 
 dml_code dml_stage(dml_context *context, dml_submission *submission, dml_status *status)

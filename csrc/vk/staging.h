@@ -11,7 +11,4 @@
 /* Moves all of submission->step. */
 dml_code dml_stage(dml_context *context, dml_submission *submission, dml_status *status);
 
-/* Destroys the idle buffers. */
-void dml_stagings_destroy(dml_context *context);
-
 #endif

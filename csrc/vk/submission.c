@@ -16,8 +16,24 @@ void dml_submission_destroy(dml_context *context, dml_submission *submission)
     free(submission);
 }
 
+void dml_stagings_destroy(dml_context *context)
+{
+    dml_lock_acquire(&context->lock);
+    dml_staging *idle = context->submission.idle_staging;
+    context->submission.idle_staging = NULL;
+    dml_lock_release(&context->lock);
+    while (idle) {
+        dml_staging *staging = idle;
+        idle = staging->next;
+        dml_buffer_destroy(context, &staging->side[DML_SRC]);
+        dml_buffer_destroy(context, &staging->side[DML_DST]);
+        free(staging);
+    }
+}
+
 void dml_submissions_destroy(dml_context *context)
 {
+    dml_stagings_destroy(context);
     while (context->submission.idle) {
         dml_submission *submission = context->submission.idle;
         context->submission.idle = submission->next;
@@ -67,6 +83,31 @@ dml_submission *dml_submission_create(dml_context *context, dml_status *status)
     return NULL;
 }
 
+dml_code dml_submission_acquire_staging(dml_context *context, dml_submission *submission, dml_status *status)
+{
+    if (submission->staging)
+        return DML_OK;
+    dml_lock_acquire(&context->lock);
+    submission->staging = context->submission.idle_staging;
+    if (submission->staging)
+        context->submission.idle_staging = submission->staging->next;
+    dml_lock_release(&context->lock);
+    if (!submission->staging)
+        submission->staging = calloc(1, sizeof *submission->staging);
+    return submission->staging ? DML_OK : dml_fail(status, DML_NO_MEMORY, "no memory for staging");
+}
+
+static void release_staging(dml_context *context, dml_submission *submission)
+{
+    if (!submission->staging)
+        return;
+    dml_lock_acquire(&context->lock);
+    submission->staging->next = context->submission.idle_staging;
+    context->submission.idle_staging = submission->staging;
+    dml_lock_release(&context->lock);
+    submission->staging = NULL;
+}
+
 void dml_submission_reset(dml_context *context, dml_submission *submission)
 {
     for (int i = 0; i < submission->pieces; i++) {
@@ -86,23 +127,13 @@ void dml_submission_reset(dml_context *context, dml_submission *submission)
     submission->recording = false;
 }
 
-static void release_staging(dml_context *context, dml_submission *submission)
-{
-    dml_lock_acquire(&context->lock);
-    submission->staging->next = context->staging.idle;
-    context->staging.idle = submission->staging;
-    dml_lock_release(&context->lock);
-    submission->staging = NULL;
-}
-
 void dml_submission_release(dml_context *context, dml_submission *submission)
 {
     if (submission->abandoned)
         return;
     if (submission->pieces > 0)
         dml_submission_reset(context, submission);
-    if (submission->staging)
-        release_staging(context, submission);
+    release_staging(context, submission);
     if (submission->broken) {
         dml_submission_destroy(context, submission);
         return;

@@ -89,7 +89,11 @@ void dml_submission_release(dml_context *context, dml_submission *submission);
 
 void dml_submission_destroy(dml_context *context, dml_submission *submission);
 
-/* At exit: all idle ones. */
+/* Gives it staging buffers, unless it has some: idle ones, or new ones, which are still empty. */
+dml_code dml_submission_acquire_staging(dml_context *context, dml_submission *submission, dml_status *status);
+
+/* Destroys the idle staging buffers; at exit all that is idle. */
+void dml_stagings_destroy(dml_context *context);
 void dml_submissions_destroy(dml_context *context);
 
 #endif
