@@ -57,7 +57,8 @@ static bool any_read_only(const dml_transfer *transfer)
 /* Before the submission's call is run. */
 static dml_code autotune_begin(dml_context *context, const dml_submission *submission, autotune *choice, dml_status *status)
 {
-    const bool cpu = context->traits.cpu; /* other drivers may import read-only pages, and fail when they pin them for writing */
+    const bool cpu =
+        context->traits.cpu; /* other drivers may import read-only pages, and fail when they pin them for writing */
     *choice = (autotune){.import = context->traits.host_import && (cpu || !any_read_only(submission->transfer))};
     if (!choice->import || cpu)
         return DML_OK;
@@ -108,11 +109,8 @@ static bool make_step(dml_submission *submission, int64_t index)
     dml_plan_simplify(&step->plan);
     if (!transfer->computed)
         step->plan.arithmetic = NULL;
-    const dml_operand between = {.allocation = transfer->between};
-    if (step->src == DML_FILL)
-        submission->src = (dml_operand){.data = (void *)transfer->fill};
-    else
-        submission->src = step->src == DML_BETWEEN ? between : transfer->inputs[step->src];
+    const dml_operand fill = {.data = (void *)transfer->fill}, between = {.allocation = transfer->between};
+    submission->src = step->src == DML_FILL ? fill : step->src == DML_BETWEEN ? between : transfer->inputs[step->src];
     submission->dst = step->dst == DML_BETWEEN ? between : transfer->results[step->dst];
     submission->follows = step->src == DML_BETWEEN || (step->dst == DML_BETWEEN && index > 0);
     return true;
