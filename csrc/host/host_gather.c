@@ -125,17 +125,11 @@ int64_t dml_entries_find_wrong(const dml_entries *entries, int64_t offset, int64
 
 /* --- items ---------------------------------------------------------------------------------------------------------- */
 
-#if defined(__GNUC__)
-#define PREFETCH(address) __builtin_prefetch(address)
-#else
-#define PREFETCH(address) (void)(address)
-#endif
-
 /* The first lines of an item that is moved later: those behind are foreseen by the processor. */
 DML_INLINE void prefetch(const char *src, int64_t item)
 {
     for (int64_t at = 0; at < dml_smaller(item, FAR_ITEM); at += LINE)
-        PREFETCH(src + at);
+        DML_PREFETCH(src + at);
 }
 
 /* `size` is that of an item where the compiler is to know it, else 0. */
@@ -230,7 +224,7 @@ static void prefetch_ahead(const gather *g, const char *src, int64_t first, int6
 {
     const int64_t extent = g->plan->axes[g->entries].extent;
     for (int64_t at = g->reach * first / extent; at < g->reach * (first + count) / extent; at += LINE)
-        PREFETCH(src + g->ahead + at);
+        DML_PREFETCH(src + g->ahead + at);
 }
 
 /* The axis of entries, block by block. */

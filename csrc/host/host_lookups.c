@@ -6,6 +6,8 @@
 
 #include "base/cache.h"
 
+enum { LINE = 64 /* bytes of a cache line */ };
+
 DML_INLINE size_t number(const unsigned char *src, const int of)
 {
     return of == 1 ? *src : src[0] | (size_t)src[1] << 8;
@@ -29,6 +31,13 @@ DML_INLINE void look_up_row(const unsigned char *src, ptrdiff_t stride, char *ds
         memcpy(dst, entries + number(src, of) * bytes, bytes);
 }
 
+/* Lines that are read backwards are not prefetched by some processors. */
+static void ask_for(const char *src, int64_t bytes)
+{
+    for (int64_t at = 0; at <= bytes; at += LINE)
+        DML_PREFETCH(src + at);
+}
+
 /* The rows of a block, along each of which the row of the table stays. */
 DML_INLINE void look_up_rows(const dml_host_job *job, const char *src, char *dst, const dml_host_block *block, ptrdiff_t to,
                              const int of, const size_t bytes)
@@ -36,8 +45,12 @@ DML_INLINE void look_up_rows(const dml_host_job *job, const char *src, char *dst
     const int64_t rows = block->rows, cols = block->cols, src_stride = job->row.src, dst_stride = job->row.dst;
     const ptrdiff_t stride = (ptrdiff_t)job->col.src, entry = (ptrdiff_t)job->row.entry;
     const char *entries = job->entries + job->entry;
-    for (int64_t row = 0; row < rows; row++, src += src_stride, dst += dst_stride, entries += entry)
+    const bool backwards = stride < 0 && stride > -LINE;
+    for (int64_t row = 0; row < rows; row++, src += src_stride, dst += dst_stride, entries += entry) {
+        if (backwards && row + 1 < rows)
+            ask_for(src + src_stride + (cols - 1) * stride, -(cols - 1) * stride);
         look_up_row((const unsigned char *)src, stride, dst, to, entries, cols, of, bytes);
+    }
 }
 
 /* `of` and `size` are the bytes of an element and of an entry; 0: the compiler does not know it, else it copies an entry by one
@@ -68,7 +81,6 @@ enum {
     STAGE = 256 * 1024, /* bytes, which stay in the second or third cache */
     STAGE_ROWS = 64,    /* bytes of the source that lie side by side, a line, or more where there is room; */
     STAGE_COLS = 4096,  /* elements across, at most: mostly whole rows of the result, which then is written without a gap */
-    LINE = 64,          /* bytes of a cache line */
     NEAR = 8,           /* bytes: elements that are no further apart share lines */
     FEWEST = 4,         /* elements side by side, */
     LEAST = 4096,       /* and elements of a plan that are worth a stage */
