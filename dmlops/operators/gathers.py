@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, SupportsIndex, Unpack, overload
 
 from dmlops import _core
@@ -121,7 +123,7 @@ def take(
     if axis is None:
         if batch_dims != 0:
             raise ValueError("axis must be given where batch_dims is not 0")
-        input, axis = _flat(input), 0
+        input, axis = _flat()(input), 0
     return _core._gather(
         input,
         integers(indices),
@@ -210,7 +212,7 @@ def take_along_axis(
            [ 6]])
     """
     if axis is None:
-        input, axis = _flat(input), 0
+        input, axis = _flat()(input), 0
     return _core._gather(
         input,
         integers(indices),
@@ -308,7 +310,8 @@ def gather_nd(
     )
 
 
-def _flat(input: Any) -> Any:
-    from dmlops.indices import flat
+@functools.cache
+def _flat() -> Callable[[Any], Any]:
+    from dmlops.indices import flat  # which most programs never use
 
-    return flat(input)
+    return flat

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from dmlops._core import DeviceArray
@@ -141,7 +143,7 @@ def resize_pillow(
     """
     array = image_of(input)
     plan = pillow_plan(array, mode_of_picture(input), size, resample, box, reducing_gap, alpha, axes, version)
-    result: AnyArray = _run("resize_pillow", array, plan, out, device, progress)
+    result: AnyArray = _run()("resize_pillow", array, plan, out, device, progress)
     return result
 
 
@@ -253,7 +255,7 @@ def resize_opencv(
     """
     array = image_of(input)
     plan = opencv_plan(array, size, interpolation, fx, fy, ipp, axes, version)
-    result: AnyArray = _run("resize_opencv", array, plan, out, device, progress)
+    result: AnyArray = _run()("resize_opencv", array, plan, out, device, progress)
     return result
 
 
@@ -349,11 +351,12 @@ def resize_torchvision(
     """
     array = image_of(input)
     plan = torchvision_plan(array, size, interpolation, antialias, axes)
-    result: AnyArray = _run("resize_torchvision", array, plan, out, device, progress)
+    result: AnyArray = _run()("resize_torchvision", array, plan, out, device, progress)
     return result
 
 
-def _run(name: str, *call: Any) -> Any:
-    from dmlops.resizing.running import run
+@functools.cache
+def _run() -> Callable[..., Any]:
+    from dmlops.resizing.running import run  # which most programs never use
 
-    return run(name, *call)
+    return run

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, SupportsIndex, Unpack, overload
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, SupportsIndex, Unpack, overload
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,9 +96,8 @@ def put_along_axis(
     array([[0, 5, 0, 0],
            [0, 0, 0, 6]])
     """
-    from dmlops.indices import scattered
-
-    return scattered("put_along_axis", "along", input, indices, axis, values, out, device, progress)
+    result: AnyArray = _scattered()("put_along_axis", "along", input, indices, axis, values, out, device, progress)
+    return result
 
 
 @overload
@@ -172,6 +173,12 @@ def scatter_nd(
            [0, 0],
            [0, 9]])
     """
-    from dmlops.indices import scattered
+    result: AnyArray = _scattered()("scatter_nd", "tuples", input, indices, None, updates, out, device, progress)
+    return result
 
-    return scattered("scatter_nd", "tuples", input, indices, None, updates, out, device, progress)
+
+@functools.cache
+def _scattered() -> Callable[..., Any]:
+    from dmlops.indices import scattered  # which most programs never use
+
+    return scattered
