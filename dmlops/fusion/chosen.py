@@ -241,7 +241,9 @@ class Selection(NamedTuple):
 def unpacked(piece: Piece, variant: int) -> Piece:
     """The piece with bytes alone."""
     dims = [
-        run._replace(digits=tuple([digit._replace(src=_bytes(digit.src, variant)) for digit in run.digits]))
+        run  # as most are, of each entry's piece
+        if all([_bytes(digit.src, variant) == digit.src for digit in run.digits])
+        else run._replace(digits=tuple([digit._replace(src=_bytes(digit.src, variant)) for digit in run.digits]))
         for run in piece.dims
     ]
     return piece._replace(src=_bytes(piece.src, variant), dims=tuple(dims))
