@@ -32,7 +32,7 @@ def core_sources():
 
 def base_sources():
     """What the core needs of csrc/base."""
-    names = "cache counters fork idle interrupt lock machine pages parallel pool processor status thread usable_memory".split()
+    names = "blocking cache counters fork idle interrupt lock machine pages parallel pool processor status thread usable_memory".split()
     return [support.ROOT / "csrc" / "base" / f"{name}.c" for name in names]
 
 
