@@ -23,7 +23,6 @@ static bool on_device(const dml_operand *side)
 /* --- the autotuner -------------------------------------------------------------------------------------------------- */
 
 /* Whether host memory is imported or staged, where a device can do both.
- *
  * Import saves the host two copies, but the driver has to map the pages, and a discrete GPU reads them over its bus. Which
  * costs more depends on the device and the size. So calls of each size are timed both ways at first, and later ones take the
  * way whose best time was shorter.
@@ -110,7 +109,9 @@ static bool make_step(dml_submission *submission, int64_t index)
     if (!transfer->computed)
         step->plan.arithmetic = NULL;
     const dml_operand fill = {.data = (void *)transfer->fill}, between = {.allocation = transfer->between};
-    submission->src = step->src == DML_FILL ? fill : step->src == DML_BETWEEN ? between : transfer->inputs[step->src];
+    submission->src = step->src == DML_FILL ? fill : between;
+    if (step->src >= 0)
+        submission->src = transfer->inputs[step->src];
     submission->dst = step->dst == DML_BETWEEN ? between : transfer->results[step->dst];
     submission->follows = step->src == DML_BETWEEN || (step->dst == DML_BETWEEN && index > 0);
     return true;
