@@ -5,6 +5,7 @@ import os
 import platform
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -261,9 +262,22 @@ def test_sixteen_threads_for_a_minute(device):
     assert all(done), done
 
 
+HERE = support.ROOT / "tests" / "threads"
+CSRC = support.ROOT / "csrc"
+
+
+@pytest.mark.posix
+def test_calls_of_greenlets_may_overlap(tmp_path):
+    """The function of `progress` may switch to another greenlet, which calls too, and has the stack meanwhile."""
+    folders = [CSRC, sysconfig.get_path("include"), np.get_include()]
+    flags = ["-std=c11", "-O1", *(f"-I{folder}" for folder in folders), "-o", tmp_path / "gil"]
+    support.compile_c([*flags, HERE / "gil.c", CSRC / "py" / "gil.c"])
+    done = subprocess.run([tmp_path / "gil"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
 # --- the thread sanitizer ---------------------------------------------------------------------------------------
 
-HERE = support.ROOT / "tests" / "threads"
 BROKEN_LOCK = """
 #include <pthread.h>
 static inline int no_lock(pthread_mutex_t *mutex) { (void)mutex; return 0; }
@@ -273,7 +287,6 @@ static inline int no_lock(pthread_mutex_t *mutex) { (void)mutex; return 0; }
 
 
 FLAGS = ["-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-Wall", "-Wextra", "-Wno-missing-field-initializers"]
-CSRC = support.ROOT / "csrc"
 
 
 def compile_part(source, folder, built, *options):

@@ -2,7 +2,6 @@
 
 #include <stddef.h>
 
-#include "base/blocking.h"
 #include "base/machine.h"
 
 enum { POLL_NS = 100000000 };
@@ -35,7 +34,6 @@ bool dml_interrupt_due(dml_interrupt_poll *poll)
 
 bool dml_interrupt_ask(void)
 {
-    dml_about_to_block(); /* what is asked may run anything */
     return interrupted();
 }
 

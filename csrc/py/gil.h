@@ -7,7 +7,6 @@
 
 typedef struct dml_gil {
     PyThreadState *released; /* NULL: it is still held */
-    struct dml_gil *outer;   /* that of the call which has run the Python that made this one */
 } dml_gil;
 
 /* Around such a call. The GIL is acquired again by dml_gil_reclaim, not before: who has it may wait for the call, as a fork
@@ -15,7 +14,17 @@ typedef struct dml_gil {
 void dml_gil_lend(dml_gil *gil);
 void dml_gil_reclaim(const dml_gil *gil);
 
-/* Releases what is lent, once; what dml_about_to_block does. Comes before any Python that a call runs. */
+/* Releases what is lent, once; what dml_about_to_block does. */
 void dml_gil_release(void);
+
+/* Around Python code that a call runs: it has the GIL, and nothing is lent. So it may call again, and it may be a greenlet,
+ * which leaves its stack to others that call in between. */
+typedef struct dml_python {
+    dml_gil *lent; /* or NULL */
+    PyGILState_STATE state;
+} dml_python;
+
+void dml_python_begin(dml_python *python);
+void dml_python_end(const dml_python *python);
 
 #endif

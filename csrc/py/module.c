@@ -62,9 +62,10 @@ static PyObject * override(PyObject *Py_UNUSED(module), PyObject *args)
 /* Runs the handlers of pending signals; true if one raised. */
 static bool interrupted(void)
 {
-    PyGILState_STATE gil = PyGILState_Ensure();
+    dml_python python;
+    dml_python_begin(&python);
     bool raised = PyErr_CheckSignals() < 0;
-    PyGILState_Release(gil);
+    dml_python_end(&python);
     return raised;
 }
 

@@ -24,13 +24,13 @@ typedef struct watched {
 /* False with an exception set if the function raises. */
 static bool report(const watched *watched)
 {
-    dml_gil_release(); /* what the function calls knows nothing of a GIL that is lent */
-    PyGILState_STATE gil = PyGILState_Ensure();
+    dml_python python;
+    dml_python_begin(&python);
     PyObject *result =
         PyObject_CallFunction(watched->progress->function, "LL", (long long)watched->done, (long long)watched->all);
     bool raised = !result;
     Py_XDECREF(result);
-    PyGILState_Release(gil);
+    dml_python_end(&python);
     if (raised)
         (void)dml_fail(watched->status, DML_INTERRUPTED, "the function that progress names has raised");
     return !raised;

@@ -14,8 +14,8 @@ typedef struct dml_progress {
  * it. The number, borrowed, or None; NULL with an exception set. */
 PyObject *dml_progress_from(PyObject *how, dml_progress *progress);
 
-/* Runs a transfer in portions, calls the function before and after each, and waits for them. Called without the GIL.
- * DML_INTERRUPTED, with an exception set, if the function raises. */
+/* Runs a transfer in portions, calls the function before and after each, and waits for them. DML_INTERRUPTED, with an exception
+ * set, if the function raises. */
 dml_code dml_progress_run(const dml_progress *progress, const dml_backend *backend, int index, const dml_transfer *transfer,
                           dml_status *status);
 
