@@ -32,8 +32,8 @@ def core_sources():
 
 def base_sources():
     """What the core needs of csrc/base."""
-    names = "blocking cache counters fork idle interrupt lock machine pages parallel pool processor status thread usable_memory".split()
-    return [support.ROOT / "csrc" / "base" / f"{name}.c" for name in names]
+    names = "blocking cache counters fork idle interrupt lock machine pages parallel pool processor status thread usable_memory"
+    return [support.ROOT / "csrc" / "base" / f"{name}.c" for name in names.split()]
 
 
 LIBRARY = "core.so"
