@@ -132,7 +132,7 @@ def take(
     progress: Any = None,
 ) -> Any:
     x, i = np.asarray(input), _indices(indices)
-    x, axis = (x.reshape(-1), 0) if axis is None else (x, operator.index(axis) % x.ndim)
+    x, axis = (x.reshape(-1), 0) if axis is None else (x, _axis(x, axis))
     result = _empty(x, x.shape[:axis] + i.shape[batch_dims:] + x.shape[axis + 1 :])
     for position in np.ndindex(x.shape[:batch_dims]):
         result[position] = np.take(x[position], i[position], axis - batch_dims)
@@ -165,7 +165,7 @@ def put_along_axis(
 ) -> Any:
     x, i = np.asarray(input), _indices(indices)
     result = x.copy()
-    flat, axis = (result.reshape(-1), 0) if axis is None else (result, operator.index(axis) % x.ndim)
+    flat, axis = (result.reshape(-1), 0) if axis is None else (result, _axis(x, axis))
     shape = np.broadcast_shapes(i.shape, flat.shape[:axis] + (1,) + flat.shape[axis + 1 :])
     i, values = np.broadcast_to(i, shape), np.broadcast_to(np.asarray(values), shape)
     for position in np.ndindex(shape):  # in C order: the last of equal indices wins
@@ -266,7 +266,7 @@ def join(inputs: Any, axis: Any, *, out: Any = None, device: Any = None, progres
 def split(input: Any, axis: Any, output_axis_sizes: Any, *, out: Any = None, device: Any = None, progress: Any = None) -> Any:
     ends = itertools.accumulate(_ints(output_axis_sizes))
     x = _array(input)
-    before = (builtins.slice(None),) * (axis % x.ndim)
+    before = (builtins.slice(None),) * _axis(x, axis)
     parts = [x[(*before, builtins.slice(begin, end))] for begin, end in itertools.pairwise([0, *ends])]
     return [_result(part, to) for part, to in zip(parts, [None] * len(parts) if out is None else out, strict=True)]
 
@@ -549,7 +549,15 @@ def _array(input: Any) -> Any:
 
 
 def _axes(x: _Array, axes: Any) -> list[int]:
-    return [axis % x.ndim for axis in (range(x.ndim) if axes is None else _ints(np.atleast_1d(axes)))]
+    return [_axis(x, axis) for axis in (range(x.ndim) if axes is None else _ints(np.atleast_1d(axes)))]
+
+
+def _axis(x: Any, axis: Any) -> int:
+    """Counted from the first one; a remainder alone would take one that is not there for another."""
+    number, rank = operator.index(axis), int(x.ndim)
+    if not -rank <= number < rank:
+        raise np.exceptions.AxisError(number, rank)
+    return number % rank
 
 
 def _each(entries: Any, along: list[int]) -> list[Any]:

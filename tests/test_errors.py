@@ -395,12 +395,12 @@ def title(one):
     return f"{operator}-{said}"
 
 
-def violation(one, **more):
+def violation(one, run=lambda operator, arguments: getattr(dmlops, operator)(**arguments), **more):
     """Makes the row's call; returns what is wrong with how it failed, or None."""
     operator, changes, exception, words = one
     arguments = {**VALID[operator][0], **more, **changes}
     try:
-        getattr(dmlops, operator)(**arguments)
+        run(operator, arguments)
     except exception as error:
         missing = [word for word in words if word not in str(error)]
         if issubclass(type(error), AxisError) and AxisError not in np.atleast_1d(exception):
@@ -425,6 +425,31 @@ def test_row(one, devices):
             assert all((part == 7).all() for part in parts(canary)), "out was changed"
         else:
             assert not any(np.any(part) for part in parts(changes["out"]) if isinstance(part, np.ndarray)), "out was changed"
+
+
+def of_its_own_arguments(one):
+    """Whether a row is wrong in what a fused function gives the operator: a trace takes the place of its input."""
+    operator, changes, *_ = one
+    (argument,) = first(operator, X)
+    array = changes.get(argument, X)
+    return not {"out", "device", "progress", "inputs"} & {*changes} and isinstance(array, np.ndarray) and array.dtype == X.dtype
+
+
+@pytest.mark.parametrize("one", [one for one in ROWS if of_its_own_arguments(one)], ids=title)
+def test_row_in_a_fused_function(one):
+    """The exception and the words are those of the operator outside."""
+
+    def run(operator, arguments):
+        (argument,) = first(operator, X)
+        others = {name: value for name, value in arguments.items() if name != argument}
+        given = tuple(arguments[argument]) if argument == "inputs" else arguments[argument]
+
+        def function(given):
+            return getattr(dmlops, operator)(**{argument: given}, **others)
+
+        dmlops.fuse(function)(given, device="host")
+
+    assert violation(one, run) is None
 
 
 @pytest.mark.parametrize("operator", VALID)

@@ -186,6 +186,11 @@ def test_slice_grad(call):
     assert reference.slice(result, offsets, sizes, strides, output_sizes=x.shape).tobytes() == x.tobytes()
 
 
+class Index:
+    def __index__(self):
+        return 1
+
+
 INT = np.int64
 X2, X4 = np.arange(12).reshape(3, 4), np.arange(2 * 4 * 4 * 6).reshape(2, 4, 4, 6)
 FORMS = [
@@ -194,6 +199,7 @@ FORMS = [
     ("padding", (X2, np.array([1, 2]), np.array([0, 1])), {"mode": "reflect"}),
     ("tile", (X2, np.array([2, 2])), {}),
     ("split", (X2, INT(1), np.array([1, 3])), {}),
+    ("split", (X2, Index(), [1, 3]), {}),
     ("transpose", (X2, np.array([-1, 0])), {}),
     ("upsample", (X4, INT(2)), {}),
     ("upsample", (X4, np.array([2, 1])), {}),
@@ -226,3 +232,27 @@ def test_twins_take_what_the_operators_take(name, arguments, more):
     found = getattr(reference, name)(*arguments, **more)
     pairs = zip(found, expected, strict=True) if isinstance(expected, list) else [(found, expected)]
     assert all(strategies.content(one) == strategies.content(other) for one, other in pairs)
+
+
+BEYOND = [
+    ("split", (X2, 2, [1, 1]), {}),
+    ("split", (X2, -3, [1]), {}),
+    ("split", (np.array(1), 0, [1]), {}),
+    ("take", (X2, [0], 2), {}),
+    ("take_along_axis", (X2, [[0]], -3), {}),
+    ("put_along_axis", (X2, [[0]], 7, 2), {}),
+    ("sliding_windows", (X2, 2, 2), {}),
+    ("resize_nearest", (X2, [3]), {"axes": [2]}),
+    ("join", ((X2, X2), 2), {}),
+    ("transpose", (X2, [0, 2]), {}),
+    ("roll", (X2, 1, 2), {}),
+    ("one_hot", ([0, 1], 3), {"axis": 2}),
+]
+
+
+@pytest.mark.parametrize("name, arguments, more", BEYOND, ids=lambda one: str(one)[:24])
+def test_an_axis_that_is_not_there(name, arguments, more):
+    """For a twin as for the operator, whatever a remainder would make of it."""
+    for module in (dmlops, reference):
+        with pytest.raises(np.exceptions.AxisError):
+            getattr(module, name)(*arguments, **more)

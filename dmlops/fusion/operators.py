@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from dmlops.fusion.graph import Constant, Node
 from dmlops.fusion.reference import twin_call
 from dmlops.fusion.resized import Resize
 from dmlops.fusion.traced import Trace, Traced, refuse
+from dmlops.operators.tracking import PART
 from dmlops.resizing.described import resampled
 from dmlops.scalars import item_of
 
@@ -34,11 +35,12 @@ def call(trace: Trace, name: str, inputs: Any, others: Any) -> Any:
     if not isinstance(inputs, tuple):
         inputs = (inputs,)
     arrays = [trace.lift(one) for one in inputs]
-    if name == "split":
-        own[1] = [operator.index(size) for size in own[1]]
-    own = [_as_constant(name, argument) for argument in own]
+    if any(isinstance(argument, Traced) for argument in own):
+        refuse(f"dmlops.{name} with traced lengths")
+    if name != "reverse_subsequences":  # which refuses iterators
+        own = [tuple(argument) if isinstance(argument, Iterator) else argument for argument in own]  # can be read once
     _check(name, arrays, own)
-    twin, named = twin_call(name, own)
+    twin, named = twin_call(name, [_as_constant(argument) for argument in own])
     if name in _BY_THEIR_TWINS:
         return twin(arrays if name == "join" else arrays[0], **named)
     x = arrays[0]
@@ -55,9 +57,8 @@ def _resample(trace: Trace, x: Traced, resampling: Any, axes: Any, window: Any, 
     return trace.record(resampled, (x, resampling, axes), {}, made)
 
 
-def _as_constant(name: str, argument: Any) -> Any:
-    if isinstance(argument, Traced):
-        refuse(f"dmlops.{name} with traced lengths")
+def _as_constant(argument: Any) -> Any:
+    """What the function cannot change later; of a checked argument, since a tuple could be made of a dict or a set, too."""
     is_one = isinstance(argument, (str, bytes, np.generic, np.ndarray)) or not np.iterable(argument)
     return argument if is_one else tuple(argument)
 
@@ -67,6 +68,8 @@ def _check(name: str, arrays: list[Traced], own: list[Any]) -> None:
     likes = [(one.dtype, one.shape, (0,) * one.ndim) for one in arrays]
     function = getattr(_core, f"_{name}")
     function(likes if name == "join" else likes[0], *own, None, "cpu-class", "explain")
+    if name == "reverse_subsequences":  # an explanation reads no lengths; elements without bytes cost nothing
+        function(np.empty(arrays[0].shape, "V0"), *own, None, "host", PART)
 
 
 def _ints(values: Any) -> list[int]:

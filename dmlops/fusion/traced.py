@@ -182,7 +182,8 @@ def _with_line(error: Any) -> Any:
         return error
     named = error
     if isinstance(error, np.exceptions.AxisError) and error.axis is not None and error.ndim is not None:
-        named = np.exceptions.AxisError(error.axis, error.ndim, user_line())
+        argument = str(error).removesuffix(str(np.exceptions.AxisError(error.axis, error.ndim)))
+        named = np.exceptions.AxisError(error.axis, error.ndim, f"{user_line()}: {argument}".removesuffix(": "))
     elif len(error.args) == 1 and str(error) == error.args[0]:
         error.args = (f"{error}{_in_brackets(user_line())}",)
     else:
