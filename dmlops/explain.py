@@ -89,9 +89,9 @@ def estimates(call: str, device: object = None) -> tuple[float, float]:
 
 
 def _explained(call: str, device: object) -> Any:
-    operator, (first, *others) = parse(call)
-    if operator in _SCATTERS:
+    if (operator := name_of(call)) in _SCATTERS:
         raise ValueError(f"{operator} has no plan before its indices are known: {_SCATTERS_RUN}")
+    operator, (first, *others) = parse(call)
     if operator in _GATHERS:
         indices, axis, batch_dims = _GATHERS[operator][1](*others)
         return _core._gather(_placed(*first), indices, axis, batch_dims, _GATHERS[operator][0], None, device, "explain")

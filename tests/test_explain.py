@@ -133,6 +133,8 @@ def test_words_of_fused_functions():
     assert words[1] == "on host, which is named"
     assert words[2].startswith("pass 1 reads 6 KB and writes 1.3 KB: resizing (")
     assert words[3:] == ["pass 2 reads 1.3 KB and writes 5.76 KB"]
+    with_table = dmlops.fuse(lambda x: dmlops.one_hot(x, 4)).explain(np.zeros(3, np.int64), device="host")
+    assert with_table.words.splitlines()[2] == "pass 1 reads 24 bytes and writes 96 bytes"
 
 
 COMPOSED_CALLS = {
@@ -186,6 +188,7 @@ def test_gathers(call, extents):
 @pytest.mark.parametrize("call, words", [
     ("put_along_axis(uint8[4,3], [[0,1,1]], 5, 0)", "a join and a take"),
     ("scatter_nd(uint8[4,3], [[0,1]], 5)", "a join and a take"),
+    ("scatter_nd(uint8[4,3], int64[1,2], uint8[1])", "a join and a take"),
     ("take(uint8[4,3], [0.5], 0)", "integer dtype"),
     ("take(uint8[4,3], [int64[1]], 0)", "indices must be DTYPE[SHAPE] or a literal"),
     ("take(uint8[4,3], int64[900000000], 0)", "indices has 900000000 entries, more than"),

@@ -145,7 +145,7 @@ def _traffic(one: Pass | ResizePass) -> Traffic:
         return traffic
     for src, _, item, _, _, entries, axes in _core._compiled_steps(one.program, None):
         source = item if entries < 0 else one.inputs[src][0].itemsize
-        traffic.add(0 if src < 0 else source, item, axes)
+        traffic.add(0 if src < 0 else source, item, [axis[:3] for axis in axes])  # entries of tables read no other elements
     return traffic
 
 

@@ -157,9 +157,14 @@ def user_line(error: BaseException | None = None) -> str:
     return str(Line(frame.f_code.co_filename, number))
 
 
+def _shown(line: str) -> str:
+    """Empty for a command that calls a function of NumPy's: it has no line of the user's."""
+    return "" if line.startswith("<frozen runpy>") else line
+
+
 def _in_brackets(line: str) -> str:
-    """The end of an error's text. A command that calls a function of NumPy's has no line of the user's."""
-    return "" if line.startswith("<frozen runpy>") else f" ({line})"
+    """The end of an error's text."""
+    return f" ({line})" if _shown(line) else ""
 
 
 class naming_the_line:  # noqa: N801, since it is called as a function
@@ -183,7 +188,8 @@ def _with_line(error: Any) -> Any:
     named = error
     if isinstance(error, np.exceptions.AxisError) and error.axis is not None and error.ndim is not None:
         argument = str(error).removesuffix(str(np.exceptions.AxisError(error.axis, error.ndim)))
-        named = np.exceptions.AxisError(error.axis, error.ndim, f"{user_line()}: {argument}".removesuffix(": "))
+        where = [part for part in (_shown(user_line()), argument.removesuffix(": ")) if part]
+        named = np.exceptions.AxisError(error.axis, error.ndim, ": ".join(where) or None)
     elif len(error.args) == 1 and str(error) == error.args[0]:
         error.args = (f"{error}{_in_brackets(user_line())}",)
     else:
