@@ -926,6 +926,10 @@ for device in ("host", *(device for device in dmlops.devices() if device.usable)
     dmlops.padding(x, [1, 1], [1, 1], value=2.5, device=device)
     a = dmlops.from_dlpack(dmlops.transpose(x, device=device), device=device)
     a[0] = 1
+    dmlops.take(x, [1], device=device), dmlops.take_along_axis(x, [1], None, device=device)
+    dmlops.put_along_axis(x, [[1]], 2, 0, device=device), dmlops.scatter_nd(x, [[1]], x[:1], device=device)
+    dmlops.one_hot([1, 2], 4, device=device)
+    dmlops.resize_opencv(np.zeros((4, 6), np.uint8), (3, 2), device=device)
     dmlops.slice_from_key(x.shape, np.s_[1:]), a.reshape(24), np.flip(a), a.tolist(), dmlops.memory_info(device)
 dmlops.synchronize()
 assert set(sys.modules) == before, set(sys.modules) - before
