@@ -55,8 +55,9 @@ def _of_file(name: str, path: str) -> str:
     file = Path(name.replace("\\", "/"))
     if file.suffix != ".py":
         return ""
-    folder, parts = (file.parent, [file.stem]) if file.is_absolute() else (Path(), [*file.parent.parts, file.stem])
-    where = f", in the folder {folder}" if file.is_absolute() else ""
+    elsewhere = file.is_absolute() or ".." in file.parts  # no module's name leads there from the current folder
+    parts = [file.stem] if elsewhere else [*file.parent.parts, file.stem]
+    where = f", in the folder {file.parent}" if elsewhere else ""
     return f", here {'.'.join(parts)}:{path}{where}"
 
 

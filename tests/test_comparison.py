@@ -368,6 +368,7 @@ def test_a_difference_is_the_commands_status(module, capsys, monkeypatch):
     ("compared_by_nme:steps(uint8[3])", "no module 'compared_by_nme'; did you mean compared_by_name?"),
     ("xml.domm:steps(uint8[3])", "no module 'xml.domm'; did you mean xml.dom?"),
     ("a/b_9.py:steps(uint8[3])", "here a.b_9:steps"), ("/a/b_9.py:steps(uint8[3])", "here b_9:steps, in the folder /a"),
+    ("../a/b_9.py:steps(uint8[3])", "here b_9:steps, in the folder ../a"), ("./b_9.py:steps(uint8[3])", "here b_9:steps"),
     ("a-b:steps(uint8[3])", "is no module's name"), ("{module}.steps(uint8[3])", "did you mean {module}:steps?"),
     ("roll(uint8[3], 1, device='gpu')", "takes no device: --device names one"),
     ("{module}:steps(uint8[3], out=1)", "takes no out"),
