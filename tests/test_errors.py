@@ -521,6 +521,24 @@ def test_device_arrays_of_ints_are_ints_and_sequences(device):
         dmlops.empty(two[None], device=device)
 
 
+@pytest.mark.parametrize("operator, others", [
+    ("tile", {"repeats": [1, 1, 2, 1]}), ("slice", {"offsets": [0, 0, 0, 1], "sizes": [1, 4, 2, 2]}),
+    ("split", {"axis": 3, "output_axis_sizes": [1, 2]}), ("transpose", {"axes": [0, 2, 3, 1]}),
+    ("upsample", {"scale_size": [2, 1]}), ("depth_to_space", {"block_size": 2}),
+    ("padding", {"start_padding": [0, 0, 1, 0], "end_padding": [0, 1, 0, 2]}),
+])  # fmt: skip
+@pytest.mark.parametrize("resident", [False, True])
+def test_device_arrays_of_ints_in_a_fused_function(device, operator, others, resident):
+    """They say nothing of where the result belongs; the twins take them, too."""
+    there = {name: dmlops.asarray(ints, device=device) for name, ints in others.items()}
+    traced = dmlops.fuse(lambda x: getattr(dmlops, operator)(x, **there))
+    expected = parts(getattr(dmlops, operator)(X, **others, device="host"))
+    x = dmlops.asarray(X, device=device) if resident else X
+    for found in (traced(x, **({} if resident else {"device": device})), traced.reference(x)):
+        for one, other in zip(parts(found), expected, strict=True):
+            assert np.array_equal(np.asarray(one.numpy() if isinstance(one, dmlops.DeviceArray) else one), other)
+
+
 def test_none_means_the_default(device):
     full = dict(offsets=[0, 0, 0, 1], sizes=[1, 4, 2, 2])
     result = dmlops.slice(X, **full, strides=None, output_sizes=None, out=None, device=device)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dmlops import _core
+from dmlops._core import DeviceArray
 from dmlops.fusion import movements
 from dmlops.fusion.graph import Constant, Node
 from dmlops.fusion.reference import twin_call
@@ -37,8 +38,10 @@ def call(trace: Trace, name: str, inputs: Any, others: Any) -> Any:
     arrays = [trace.lift(one) for one in inputs]
     if any(isinstance(argument, Traced) for argument in own):
         refuse(f"dmlops.{name} with traced lengths")
-    if name != "reverse_subsequences":  # which refuses iterators
+    if name != "reverse_subsequences":
         own = [tuple(argument) if isinstance(argument, Iterator) else argument for argument in own]  # can be read once
+    elif isinstance(own[0], DeviceArray):
+        own[0] = own[0].numpy()
     _check(name, arrays, own)
     twin, named = twin_call(name, [_as_constant(argument) for argument in own])
     if name in _BY_THEIR_TWINS:

@@ -30,9 +30,13 @@ class _Plain(np.ndarray[Any, np.dtype[Any]]):
 
 
 def twin_call(name: str, own: Sequence[Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
-    """An operator's twin, and the arguments by name that it takes beside its input: in the order of the extension."""
-    twin = getattr(reference, name)
-    return twin, dict(zip(_parameters(twin), own, strict=True))
+    """An operator's twin, and the arguments by name that it takes beside its input: in the order of the extension.
+
+    The twin is the function of NumPy arrays alone: ints that lie on a device say nothing of where the result belongs.
+    """
+    twin = inspect.unwrap(getattr(reference, name))
+    on_host = [one.numpy() if isinstance(one, DeviceArray) else one for one in own]
+    return twin, dict(zip(_parameters(twin), on_host, strict=True))
 
 
 @functools.cache
