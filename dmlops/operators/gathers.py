@@ -312,6 +312,6 @@ def gather_nd(
 
 @functools.cache
 def _flat() -> Callable[[Any], Any]:
-    from dmlops.indices import flat  # which most programs never use
+    from dmlops.indices import flat  # which stands above, and is there since the package was imported
 
     return flat

@@ -357,6 +357,6 @@ def resize_torchvision(
 
 @functools.cache
 def _run() -> Callable[..., Any]:
-    from dmlops.resizing.running import run  # which most programs never use
+    from dmlops.resizing.running import run  # which stands above, and is there since the package was imported
 
     return run

@@ -179,6 +179,6 @@ def scatter_nd(
 
 @functools.cache
 def _scattered() -> Callable[..., Any]:
-    from dmlops.indices import scattered  # which most programs never use
+    from dmlops.indices import scattered  # which stands above, and is there since the package was imported
 
     return scattered
