@@ -5,6 +5,7 @@ import decimal
 import functools
 import itertools
 import re
+from fractions import Fraction
 
 import dmlops
 import numpy as np
@@ -329,6 +330,8 @@ axis_rows("split")
 int_rows("split", "output_axis_sizes", 1, counted=False)
 row("split", AxisError, "axis 0", input=np.float32(1), axis=0, output_axis_sizes=[])
 row("split", TypeError, "output_axis_sizes NoneType", output_axis_sizes=None)
+row("split", TypeError, "output_axis_sizes Fraction", output_axis_sizes=Fraction(1))  # a class with a metaclass
+row("split", TypeError, "axis Fraction", axis=Fraction(1))
 row("split", ValueError, "output_axis_sizes -1", output_axis_sizes=[-1, 4])
 for wrong in ([1, 1], [1, 3], [], [0], [2**62, 2**62], [2**63 - 1, 1, 3]):
     row("split", ValueError, "output_axis_sizes 3", output_axis_sizes=wrong)

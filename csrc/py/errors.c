@@ -135,7 +135,7 @@ void dml_not_plain(const char *name, PyObject *object)
 
 int dml_type_error(const char *name, const char *wanted, PyObject *found)
 {
-    PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(found), "__name__");
+    PyObject *type = PyType_GetName(Py_TYPE(found)); /* runs no Python code: an exception may be set already */
     if (type)
         PyErr_Format(PyExc_TypeError, "%s must be %s, not %U", name, wanted, type);
     Py_XDECREF(type);

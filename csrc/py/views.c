@@ -10,7 +10,7 @@
 
 static int wrong_key(PyObject *entry)
 {
-    PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(entry), "__name__");
+    PyObject *type = PyType_GetName(Py_TYPE(entry));
     if (type)
         PyErr_Format(PyExc_IndexError,
                      "only ints, slices, ... and None index a dmlops.DeviceArray, not %U: index what .numpy() gives", type);
