@@ -41,9 +41,9 @@ except ModuleNotFoundError as error:
     raise ImportError(message) from error
 import dmlops.array_methods  # completes DeviceArray, as does
 import dmlops.array_protocols
-import dmlops.fusion.structure  # which operators look up in their calls, as they do
-import dmlops.indices
+import dmlops.indices  # which operators look up in their calls, as they do
 import dmlops.resizing.running
+import dmlops.structure
 from dmlops.arrays import asarray, empty, from_dlpack, synchronize
 from dmlops.device import Device
 from dmlops.device_list import default_device, devices, set_default_device

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from dmlops import _core, companion, driver_search
+from dmlops import _core, driver_search
 from dmlops.device import GPUS, Device
 
 __all__ = ["crash", "report"]
@@ -131,7 +131,7 @@ def report(devices: list[Device]) -> Iterator[str]:
 
 
 def _package() -> str:
-    return f"{companion.NAME.replace('_', '-')}, in {companion.folder()}"
+    return f"{driver_search.COMPANION.replace('_', '-')}, in {driver_search.companion()}"
 
 
 def _passed_over(devices: list[Device], drivers: list[Driver]) -> Iterator[str]:
@@ -152,7 +152,7 @@ def _passed_over(devices: list[Device], drivers: list[Driver]) -> Iterator[str]:
                 yield f"{path}, which {name} names: there is no such file"
     if all(direct for direct, _, _ in ways):
         yield "the Vulkan loader and its drivers: there is no GPU, and the CPU has a driver already"
-    elif all(not direct for direct, _, _ in ways) and companion.folder():
+    elif all(not direct for direct, _, _ in ways) and driver_search.companion():
         why = f"{told[0]} is set, so the loader alone is asked" if told else "its folder has no manifest of a driver"
         yield f"{_package()}: {why}"
     for driver in drivers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import importlib
+import importlib.util
 import itertools
 import json  # not at the first call: a child that is forked while another thread imports would wait for that thread
 import os
@@ -13,10 +13,22 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from dmlops import companion, shader_cache
+from dmlops import shader_cache
 
-__all__ = ["VARIABLES", "elevated", "gpu_nodes", "manifests", "registered", "resolve", "search", "told_by"]
+__all__ = [
+    "COMPANION",
+    "VARIABLES",
+    "companion",
+    "elevated",
+    "gpu_nodes",
+    "manifests",
+    "registered",
+    "resolve",
+    "search",
+    "told_by",
+]
 
+COMPANION = "dmlops_lavapipe"  # the driver for the CPU that is a package of its own
 # The variables that tell the loader what to load. Where one is set the companion is left out.
 VARIABLES = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES", "VK_INSTANCE_LAYERS")
 GPU_NODES = ("/dev/dri/renderD*", "/dev/nvidia*", "/dev/kfd", "/dev/dxg")
@@ -42,10 +54,25 @@ def search() -> tuple[bytes, bytes, bool, bytes]:
     driver, told = "", told_by()
     if not told:
         with contextlib.suppress(Exception):  # what is wrong with the companion, or with the import system, leaves it out
-            driver = next((library for _, library in _in_path(companion.folder()) if library), "")
+            driver = next((library for _, library in _in_path(companion()) if library), "")
     lavapipe = [library for _, library in manifests() if os.path.basename(library).startswith("libvulkan_lvp")]
     loader_first = not sys.platform.startswith("linux") or bool(gpu_nodes())
     return os.fsencode(driver), os.fsencode("\n".join(lavapipe)), loader_first, os.fsencode(told[0] if told else "")
+
+
+def companion() -> str:
+    """Find the folder of the companion, which holds the driver and its manifest, without importing it.
+
+    Returns
+    -------
+    str
+        The folder; empty where the package is not installed.
+    """
+    try:
+        spec = importlib.util.find_spec(COMPANION)
+    except (ImportError, ValueError):  # ValueError: something else is in sys.modules under the name
+        return ""
+    return os.path.dirname(spec.origin) if spec and spec.origin else ""
 
 
 def told_by() -> list[str]:

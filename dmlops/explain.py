@@ -16,10 +16,11 @@ import numpy as np
 from dmlops import _core, operators
 from dmlops.array_methods import new_shape, reshaped
 from dmlops.device import Device
+from dmlops.entries import integers
 from dmlops.errors import in_one_line, printable, shown
 from dmlops.explained import MOST_PIECES, Plan, microseconds, said_of_auto, said_of_estimates, text_of, weighed
-from dmlops.index_arrays import integers
-from dmlops.names_of_users import found as found_by_name, like
+from dmlops.names_of_users import found as found_by_name
+from dmlops.names_of_users import like
 from dmlops.other_forms import canonical
 from dmlops.traffic import Traffic
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from dmlops import _core
 from dmlops._core import DeviceArray
-from dmlops.index_arrays import checked, from_the_start, index_array, integers
+from dmlops.entries import checked, from_the_start, index_array, integers
 from dmlops.operators.tracking import PART, how
 from dmlops.refused_arrays import lazy, not_plain
 

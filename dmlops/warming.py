@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dmlops import structure
 from dmlops._core import DeviceArray
-from dmlops.fusion import structure
 from dmlops.refused_arrays import is_lazy
 
 __all__ = ["warm_up"]

@@ -12,7 +12,7 @@ import recipes
 from coming_from_page import even
 
 import dmlops
-from dmlops.fusion.structure import leaves
+from dmlops.structure import leaves
 
 SECONDS = 0.15  # of each measurement
 HEAD = """# Preprocessing, by model

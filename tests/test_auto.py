@@ -3,7 +3,7 @@
 import dmlops
 import numpy as np
 import pytest
-from dmlops import _core, explain
+from dmlops import _core, explain, explained
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -233,8 +233,8 @@ def test_explanations_say_where_and_why(default, vulkan):
 def test_each_pass_runs_where_it_takes_least(vulkan, monkeypatch):
     """And an explanation says so of each, where they differ."""
     function = dmlops.fuse(lambda x: dmlops.resize_pillow(x, (20, 24))[:, ::-1])
-    said = explain.said_of_auto
-    monkeypatch.setattr(explain, "said_of_auto", lambda weighed, host, device: said(weighed, *sorted((host, device))[::-1])
+    said = explained.said_of_auto
+    monkeypatch.setattr(explained, "said_of_auto", lambda weighed, host, device: said(weighed, *sorted((host, device))[::-1])
                         if host < 5000 else said(weighed, host, device))  # fmt: skip
     lines = repr(function.explain(np.zeros((400, 500, 3), np.uint8))).splitlines()
     assert lines[1].startswith("pass 1: auto: on host, ")

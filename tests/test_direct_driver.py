@@ -223,7 +223,7 @@ def test_a_companion_without_a_driver_counts_as_none(manifest, machine, tmp_path
 def test_what_has_the_companions_name_and_is_none(what, machine, tmp_path):
     before = {
         "something else": "import sys; sys.modules['dmlops_lavapipe'] = 3",
-        "an error": "import dmlops.companion; dmlops.companion.importlib.util.find_spec = lambda name: 1 / 0",
+        "an error": "import dmlops.driver_search; dmlops.driver_search.importlib.util.find_spec = lambda name: 1 / 0",
         "no str": "import importlib.util; importlib.util.find_spec = lambda name: 'x'",
     }
     if what == "a module":

@@ -13,7 +13,7 @@ from support import ROOT
 sys.path.append(str(ROOT / "docs"))
 
 import recipes  # noqa: E402
-from dmlops.fusion.structure import leaves
+from dmlops.structure import leaves
 
 IMAGENET_MEAN = np.array([0.485, 0.456, 0.406], np.float32)
 IMAGENET_STD = np.array([0.229, 0.224, 0.225], np.float32)

@@ -14,9 +14,9 @@ typedef struct dml_state {
     PyObject *device_class;    /* dmlops.Device */
     PyObject *choose_device;   /* dmlops.device.choose */
     PyObject *search_drivers;  /* dmlops.driver_search.search */
-    PyObject *lengths_of;      /* dmlops.lengths.lengths_of */
-    PyObject *negative_length; /* dmlops.lengths.negative_length */
-    PyObject *wrong_index;     /* dmlops.lengths.wrong_index */
+    PyObject *lengths_of;      /* dmlops.entries.lengths_of */
+    PyObject *negative_length; /* dmlops.entries.negative_length */
+    PyObject *wrong_index;     /* dmlops.entries.wrong_index */
     PyObject *item_of;         /* dmlops.scalars.item_of */
     PyObject *element_of;      /* dmlops.scalars.element_of */
     PyObject *dlpack_dtype;    /* dmlops.dlpack.dtype_of */

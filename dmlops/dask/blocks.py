@@ -14,7 +14,7 @@ from dmlops import operators
 from dmlops.dask.arguments import dask_array, in_dask, known, meta, refuse_device_array, reusable, weightless
 from dmlops.dask.chunks import aligned, chunked, rechunk
 from dmlops.dask.graphs import blockwise, call
-from dmlops.lengths import lengths_of
+from dmlops.entries import lengths_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

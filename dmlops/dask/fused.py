@@ -18,10 +18,9 @@ import numpy as np
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
-from dmlops import _core
+from dmlops import _core, structure
 from dmlops.dask.arguments import dask_array, refuse_device_array
 from dmlops.dask.chunks import Chunks, rechunk
-from dmlops.fusion import structure
 from dmlops.fusion.arguments import OfFunction
 from dmlops.fusion.chosen import index_inputs
 from dmlops.fusion.compiled import Compiled

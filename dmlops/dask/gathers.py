@@ -17,7 +17,7 @@ from dmlops import operators
 from dmlops.dask.arguments import dask_array, in_dask, known, refuse_device_array, weightless
 from dmlops.dask.chunks import chunked, rechunk, reshaped
 from dmlops.dask.graphs import call
-from dmlops.index_arrays import integers
+from dmlops.entries import integers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from dmlops import structure
 from dmlops._core import DeviceArray
-from dmlops.fusion import structure
 from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.traced import refuse
 from dmlops.refused_arrays import no_array as not_an_array

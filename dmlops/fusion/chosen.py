@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dmlops._core import DeviceArray
+from dmlops.entries import checked
 from dmlops.fusion.graph import Input, Node, View, pack
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.order import operands_first
 from dmlops.fusion.resized import selected
 from dmlops.fusion.runs import Digit, Run
 from dmlops.fusion.traced import Traced, constant_from, refuse
-from dmlops.index_arrays import checked
 from dmlops.operators.crop_places import starting
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dmlops.fusion import structure
+from dmlops import structure
 from dmlops.fusion.compiler import Program
 from dmlops.fusion.graph import Input, Node
 from dmlops.fusion.numpy_maps import moved_as_map

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dmlops.fusion import structure
+from dmlops import structure
 from dmlops.fusion.expressions import Expression, Varying
 from dmlops.fusion.graph import Node, Parameter
 from dmlops.fusion.interned import expression_of

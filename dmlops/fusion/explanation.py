@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dmlops import _core, explained
+from dmlops import _core, explained, structure
 from dmlops._core import DeviceArray
 from dmlops.device import Device
 from dmlops.device_list import default_device
-from dmlops.fusion import structure
 from dmlops.fusion.chosen import SELECTED
 from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.compiler import Pass

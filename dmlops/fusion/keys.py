@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from dmlops._core import DeviceArray
-from dmlops.fusion.structure import Described, array_from, is_container, is_recorded, items_of
 from dmlops.fusion.traced import refuse
 from dmlops.refused_arrays import is_lazy
+from dmlops.structure import Described, array_from, is_container, is_recorded, items_of
 
 __all__ = ["IteratorError", "attributes_of", "bytes_of", "key_of", "key_of_constant"]
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dmlops import reference
-from dmlops.fusion import structure
+from dmlops import reference, structure
 from dmlops.fusion.numpy_maps import look_up
 from dmlops.fusion.traced import Traced, constant_from, refuse
 from dmlops.slice_keys import index_of

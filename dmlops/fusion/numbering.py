@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dmlops.fusion import structure
+from dmlops import structure
 from dmlops.fusion.chosen import Index, right_indices
 from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.formulas import values_of

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from dmlops.entries import index_array
 from dmlops.fusion import movements, numpy_indices, numpy_joins, numpy_maps
+from dmlops.fusion.derived import evaluated
 from dmlops.fusion.graph import Node, Reshape, View, Windowed, as_view, is_view, stand_in, strided
 from dmlops.fusion.layout import Windows
 from dmlops.fusion.numpy_maps import astype, call_map, take_along_axis
-from dmlops.fusion.derived import evaluated
 from dmlops.fusion.traced import Trace, Traced, axis_of, name_of, node_of, refuse
-from dmlops.index_arrays import index_array
 from dmlops.numpy_names import QUESTIONS, VIEWS
 from dmlops.operators.crop_places import cropped
 from dmlops.operators.nearest import Indices, Nearest, pattern_of

@@ -10,9 +10,9 @@ import numpy as np
 from dmlops._core import DeviceArray
 from dmlops.fusion.fused import Fused
 from dmlops.fusion.numpy_functions import handlers
-from dmlops.fusion.structure import leaves
 from dmlops.fusion.traced import RefusedError
 from dmlops.refused_arrays import not_plain
+from dmlops.structure import leaves
 
 __all__ = ["MixedArraysError", "call", "reshape"]
 

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from dmlops import structure
 from dmlops.bits import differ
-from dmlops.fusion import structure, surroundings, tracing
+from dmlops.fusion import surroundings, tracing
 from dmlops.fusion.chosen import Index, right_indices
 from dmlops.fusion.compiled import Compiled
-from dmlops.fusion.graph import Constant, Input, Node
 from dmlops.fusion.expressions import evaluate
+from dmlops.fusion.graph import Constant, Input, Node
 from dmlops.fusion.maps import MAPPED_ITEMS, Map
 from dmlops.fusion.numbering import Numbering, Numbers
 from dmlops.fusion.numpy_maps import moved_as_map

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dmlops.fusion import structure, tracing
+from dmlops import structure
+from dmlops.fusion import tracing
 from dmlops.fusion.arguments import OfFunction
 from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.compiler import Pass, Program, TemplateCompiler

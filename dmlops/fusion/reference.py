@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dmlops import reference
+from dmlops import reference, structure
 from dmlops._core import DeviceArray
-from dmlops.fusion import structure
 from dmlops.resizing.described import resampled
 
 __all__ = ["run", "twin_call"]

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dmlops.fusion import structure
+from dmlops import structure
 from dmlops.fusion.graph import Constant, Node
 from dmlops.fusion.keys import attributes_of, key_of_constant
 from dmlops.fusion.traced import Traced, constant_from

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dmlops.fusion import structure
+from dmlops import structure
 from dmlops.fusion.traced import Traced
 
 __all__ = ["changed", "generators", "names", "random_states", "tokens", "values"]

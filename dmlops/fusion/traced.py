@@ -17,7 +17,7 @@ import numpy as np
 
 from dmlops._core import DeviceArray
 from dmlops.fusion.graph import Constant, Node
-from dmlops.fusion.structure import leaves, rebuilt
+from dmlops.structure import leaves, rebuilt
 
 __all__ = [
     "RefusedError",

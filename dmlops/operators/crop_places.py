@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dmlops.index_arrays import index_array
+from dmlops.entries import index_array
 from dmlops.operators.axes import axes_of, ints_of
 from dmlops.refused_arrays import no_array
 
@@ -24,7 +24,7 @@ def arguments(starts: Any, sizes: Any, flip: Any, axes: Any) -> tuple[Any, tuple
 
 
 def _array(name: str, value: Any) -> Any:
-    from dmlops.fusion.structure import is_array
+    from dmlops.structure import is_array
 
     if is_array(value):
         return value

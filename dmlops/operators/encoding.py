@@ -8,7 +8,7 @@ import numpy as np
 
 from dmlops import _core
 from dmlops._core import DeviceArray
-from dmlops.index_arrays import integers
+from dmlops.entries import integers
 from dmlops.operators.gathers import take
 from dmlops.slice_keys import index_of
 

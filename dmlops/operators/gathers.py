@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, SupportsIndex, Unpack, overload
 
 from dmlops import _core
-from dmlops.index_arrays import integers
+from dmlops.entries import integers
 from dmlops.operators.tracking import row_of, tracked
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dmlops import _core
 from dmlops._core import DeviceArray
-from dmlops.index_arrays import integers
+from dmlops.entries import integers
 from dmlops.operators.axes import ints_of, windows
 from dmlops.operators.nearest import Indices, Nearest, pattern_of, steps_of
 from dmlops.operators.tracking import PART, how
@@ -319,7 +319,7 @@ def fused(function: Callable[..., Any], counted_as: str | None = None) -> Any:
 
 def operand(name: str, x: Any) -> Any:
     """An argument as an array; one of Dask or of a trace is left as it is."""
-    from dmlops.fusion.structure import operand as operand_of
+    from dmlops.structure import operand as operand_of
 
     return operand_of(name, x)
 

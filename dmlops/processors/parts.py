@@ -14,8 +14,7 @@ import numpy as np
 
 from dmlops.processors import value_tables
 from dmlops.processors.configuration import Configuration
-from dmlops.processors.movements import channels_first
-from dmlops.processors.plans import Array, Block, Mask, Pixels, Resize, Size, Step, Window
+from dmlops.processors.plans import Array, Block, Mask, Pixels, Resize, Size, Step, Window, channels_first
 
 __all__ = [
     "FILTERS",

@@ -12,7 +12,22 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-__all__ = ["Axis", "Block", "Mask", "Pixels", "Plan", "Resize", "Size", "Sizes", "Step", "Turn", "Window", "size_after"]
+__all__ = [
+    "Axis",
+    "Block",
+    "Mask",
+    "Pixels",
+    "Plan",
+    "Resize",
+    "Size",
+    "Sizes",
+    "Step",
+    "Turn",
+    "Window",
+    "channels_first",
+    "in_order",
+    "size_after",
+]
 
 Size: TypeAlias = tuple[int, int]  # height, width
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -134,3 +149,27 @@ Plan: TypeAlias = dict[str, Any]  # Pixels, arrays, and lists of those or of num
 
 def size_after(size: Size, steps: Sequence[Step]) -> Size:
     return (steps[-1].height, steps[-1].width) if steps else size
+
+
+# --- movements ---
+
+
+def in_order(axes: Sequence[tuple[int, int, int, int]]) -> tuple[Axis, ...]:
+    """Axes that advance in the result as those of a C-contiguous array do."""
+    found: list[Axis] = []
+    items = 1
+    for extent, rows, columns, channels in reversed(axes):
+        found.append(Axis(extent, rows, columns, channels, items))
+        items *= extent
+    return tuple(reversed(found))
+
+
+def channels_first(height: int, width: int, channels: Sequence[int], canvas: tuple[int, int] | None = None) -> tuple[Axis, ...]:
+    """(C, H, W), in the top left of a canvas; `channels` in their order: all upwards or all downwards."""
+    rows, columns = canvas or (height, width)
+    step = channels[1] - channels[0] if len(channels) > 1 else 0
+    return (
+        Axis(len(channels), 0, 0, step, rows * columns),
+        Axis(height, 1, 0, 0, columns),
+        Axis(width, 0, 1, 0, 1),
+    )

@@ -10,9 +10,8 @@ import numpy as np
 
 from dmlops.errors import shown
 from dmlops.processors.arguments import whole
-from dmlops.processors.movements import in_order
 from dmlops.processors.parts import Part, frames, resized, stacked
-from dmlops.processors.plans import Block, Pixels, Plan, Size, Window
+from dmlops.processors.plans import Block, Pixels, Plan, Size, Window, in_order
 from dmlops.recipes.pictures import divisors, numbers, pictures, several, sizes_of
 from dmlops.recipes.running import kept, prepared, resized_linear
 from dmlops.resizing.arguments import number_of

@@ -207,7 +207,7 @@ def shortest_edge(size: Any, height: int, width: int) -> tuple[int, int]:
 
 
 def image_of(input: Any) -> Any:
-    from dmlops.fusion.structure import is_recorded, operand
+    from dmlops.structure import is_recorded, operand
 
     array = operand("input", input)
     if is_lazy(array):

@@ -4,7 +4,7 @@ import dask.array as da
 import dmlops
 import numpy as np
 import pytest
-from dmlops.fusion.structure import leaves
+from dmlops.structure import leaves
 
 from strategies import content
 

@@ -11,9 +11,8 @@ import numpy as np
 from dmlops.processors import canvases, value_tables
 from dmlops.processors import sizes as rules
 from dmlops.processors.configuration import Configuration
-from dmlops.processors.movements import in_order
 from dmlops.processors.parts import Part, cut, frames, resampling, resized, table
-from dmlops.processors.plans import Array, Axis, Block, Pixels, Plan, Size, Window
+from dmlops.processors.plans import Array, Axis, Block, Pixels, Plan, Size, Window, in_order
 
 # (height, width, channels, patch, merge, copies) -> the axes of one picture's rows; and the shape of a row.
 Layout: TypeAlias = Callable[[int, int, int, int, int, int], tuple[tuple[Axis, ...], tuple[int, ...]]]
