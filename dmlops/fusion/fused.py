@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dmlops import _core
-from dmlops.fusion import arguments, pickling, structure, tracing
+from dmlops import _core, structure
+from dmlops.fusion import arguments, pickling, tracing
 from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.compiler import compile_nodes, compile_plainly, with_pieces
 from dmlops.fusion.graph import Input
