@@ -22,6 +22,7 @@ __all__ = [
     "View",
     "Windowed",
     "as_view",
+    "in_brackets",
     "is_view",
     "pack",
     "stand_in",
@@ -241,3 +242,8 @@ def _read_view(node: Node, like: Any, made: Any) -> Node:
         else:
             raise NotImplementedError("one axis of the view runs along several axes of the array")
     return View(node, dims, {axis: first for axis, first in starts.items()})
+
+
+def in_brackets(where: object) -> str:
+    """A line of the user's function as the end of an error's text; empty where there is none."""
+    return f" ({where})" if str(where) else ""

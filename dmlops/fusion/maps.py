@@ -21,7 +21,7 @@ import numpy as np
 from dmlops.fusion import arithmetic, formula_checks, lowering, movements
 from dmlops.fusion.expressions import BY_VALUE, Expression, Varying, called, evaluate, sample_of
 from dmlops.fusion.formulas import Formula, UnsupportedError, run
-from dmlops.fusion.graph import Constant, Input, Node, View, pack
+from dmlops.fusion.graph import Constant, Input, Node, View, in_brackets, pack
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.order import operands_first
 from dmlops.fusion.programs import Programs
@@ -203,8 +203,8 @@ def _check(node: Map, entries: int, item: int) -> None:
     if entries * item > MOST_BYTES:
         raise TypeError(
             f"the constants of this function vary along so many positions that its table would have {entries:,} entries of "
-            f"{node.dtype}; at most {MOST_BYTES:,} bytes can be fused: apply it before the fused function, or after it "
-            f"({node.where})"
+            f"{node.dtype}; at most {MOST_BYTES:,} bytes can be fused: apply it before the fused function, or after it"
+            f"{in_brackets(node.where)}"
         )
 
 
@@ -227,7 +227,7 @@ def _evaluated(node: Map, piece: Piece, inner: _Inner, values: Any) -> Any:
     try:
         made = evaluate_row(node, values, constant)
     except (ValueError, TypeError, ArithmeticError) as error:
-        raise TypeError(f"NumPy fails for values that elements may have: {error} ({node.where})") from error
+        raise TypeError(f"NumPy fails for values that elements may have: {error}{in_brackets(node.where)}") from error
     return np.ascontiguousarray(np.broadcast_to(made, inner.extents + values.shape[-1:]), node.dtype)
 
 
@@ -310,7 +310,7 @@ def _formula(piece: Piece, node: Map, before: Table | None, inner: _Inner) -> Ta
         made = lowering.continued(known, node.expression, (len(node.shape), base), math.prod(inner.extents), constant)
         formula_checks.compare(made, expected)
     except UnsupportedError as error:
-        raise TypeError(f"a map cannot be fused {error} ({node.where})") from error
+        raise TypeError(f"a map cannot be fused {error}{in_brackets(node.where)}") from error
     return Table(made.packed(), made)
 
 

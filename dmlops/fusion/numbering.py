@@ -10,7 +10,7 @@ from dmlops import structure
 from dmlops.fusion.chosen import Index, right_indices
 from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.formulas import values_of
-from dmlops.fusion.graph import Constant, Node
+from dmlops.fusion.graph import Constant, Node, in_brackets
 from dmlops.fusion.maps import MAPPED_ITEMS, Map, all_values, evaluate_row
 from dmlops.fusion.numpy_maps import moved_as_map
 from dmlops.fusion.resized import Resize
@@ -90,7 +90,7 @@ class Numbering:
         if place <= 0:
             return "a constant"
         if first := max((first for first in self.resized if first <= place), default=0):
-            return f"element {place - first} of what is resized ({self.resized[first].where})"
+            return f"element {place - first} of what is resized{in_brackets(self.resized[first].where)}"
         index = max(k for k, first in enumerate(self.first) if k == 0 or first <= place)
         return f"byte {place - self.first[index]} of input {index}"
 
@@ -106,7 +106,7 @@ class Numbering:
             places, maps = (self.run(step, kind) for kind in (0, 1))
             for traced, place, chain in zip(structure.leaves(step.result), places, maps, strict=True):
                 if np.shape(place) != traced.shape:
-                    raise ValueError(f"an array has shape {traced.shape}, NumPy has {np.shape(place)} ({step.where})")
+                    raise ValueError(f"an array has shape {traced.shape}, NumPy has {np.shape(place)}{in_brackets(step.where)}")
                 self.of_node[traced._node] = Numbers(np.asarray(place), np.asarray(chain))
         return [self.numbers_of(node) for node in self.compiled.results]
 

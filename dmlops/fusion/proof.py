@@ -21,6 +21,7 @@ import numpy as np
 from dmlops.bits import differ
 from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.compiler import Pass
+from dmlops.fusion.graph import in_brackets
 from dmlops.fusion.numbering import Numbering, Numbers
 from dmlops.fusion.own_run import DifferenceError, OwnRun
 from dmlops.fusion.plan_numbers import PlanNumbers
@@ -155,7 +156,7 @@ def _check_resizing(compiled: Compiled) -> None:
         if not np.array_equal(found, right):
             place = _first(found != right)
             text = f"what is resized is {found[place]} at {place}, sums by NumPy give {right[place]}"
-            raise ProofError(f"{text} ({one.node.where})")
+            raise ProofError(f"{text}{in_brackets(one.node.where)}")
 
 
 def _unique(keys: Any) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from dmlops._core import DeviceArray
-from dmlops.fusion.graph import Constant, Node
+from dmlops.fusion.graph import Constant, Node, in_brackets
 from dmlops.structure import leaves, rebuilt
 
 __all__ = [
@@ -125,16 +125,18 @@ class Line(NamedTuple):
     number: int
 
     def __str__(self) -> str:
+        if not self.file:
+            return ""
         code = linecache.getline(self.file, self.number).strip()
         return f"{self.file}:{self.number}" + f": {code}" * bool(code)
 
 
 def line_of_user() -> Line:
-    """The innermost line of the call that is neither dmlops', NumPy's nor einops'."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and not _is_of_user(frame):
+    """The innermost line of the call that is neither dmlops', NumPy's nor einops'; empty where a command calls NumPy's."""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and not _is_of_user(frame):
         frame = frame.f_back
-    return Line(frame.f_code.co_filename, frame.f_lineno)
+    return Line(frame.f_code.co_filename, frame.f_lineno) if frame is not None else Line("", 0)
 
 
 def _is_of_user(frame: types.FrameType) -> bool:
@@ -152,19 +154,9 @@ def user_line(error: BaseException | None = None) -> str:
     if error is None:
         return str(line_of_user())
     for frame, number in reversed(list(traceback.walk_tb(error.__traceback__))):
-        if frame.f_back is None or _is_of_user(frame):
-            break
-    return str(Line(frame.f_code.co_filename, number))
-
-
-def _shown(line: str) -> str:
-    """Empty for a command that calls a function of NumPy's: it has no line of the user's."""
-    return "" if line.startswith("<frozen runpy>") else line
-
-
-def _in_brackets(line: str) -> str:
-    """The end of an error's text."""
-    return f" ({line})" if _shown(line) else ""
+        if _is_of_user(frame):
+            return str(Line(frame.f_code.co_filename, number))
+    return ""
 
 
 class naming_the_line:  # noqa: N801, since it is called as a function
@@ -188,10 +180,10 @@ def _with_line(error: Any) -> Any:
     named = error
     if isinstance(error, np.exceptions.AxisError) and error.axis is not None and error.ndim is not None:
         argument = str(error).removesuffix(str(np.exceptions.AxisError(error.axis, error.ndim)))
-        where = [part for part in (_shown(user_line()), argument.removesuffix(": ")) if part]
+        where = [part for part in (user_line(), argument.removesuffix(": ")) if part]
         named = np.exceptions.AxisError(error.axis, error.ndim, ": ".join(where) or None)
     elif len(error.args) == 1 and str(error) == error.args[0]:
-        error.args = (f"{error}{_in_brackets(user_line())}",)
+        error.args = (f"{error}{in_brackets(user_line())}",)
     else:
         error.add_note(user_line())
     named.names_line = True
@@ -209,7 +201,7 @@ class RefusedError(TypeError):
     """What cannot be traced; `what` names it."""
 
     def __init__(self, what: str, text: str, line: str | None = None) -> None:
-        super().__init__(f"{text}{_in_brackets(line or user_line())}")
+        super().__init__(f"{text}{in_brackets(line or user_line())}")
         self.what = what
         if of_thread.trace is not None:
             of_thread.trace.refused.append(self)
@@ -432,7 +424,7 @@ def _advice(name: str) -> str:
         return ": it is no NumPy array; call what wants one before the fused function, or after it" * of_numpys
     near = difflib.get_close_matches(name, dir(np.ndarray), 1, 0.75)
     there = _BESIDE_BY_NAME.get(name) or (f".{near[0]}" if near else None)
-    return (f"; did you mean {there}?" if there else "") + _in_brackets(user_line())
+    return (f"; did you mean {there}?" if there else "") + in_brackets(user_line())
 
 
 _WAY_OUT = {
