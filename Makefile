@@ -280,7 +280,8 @@ endef
 #   $(1): the folder   $(2): the environment that builds it   $(3): variables for setup.py
 define wheel
 $(1)/made: $$(SOURCES) $(2)/requirements | system
-	@mkdir -p $(1) && rm -f $(1)/*.whl && find $(1)/lib.* -name '*.py' -delete 2>/dev/null || true # of modules that are there no more
+	@mkdir -p $(1) && rm -f $(1)/*.whl
+	@find $(1) -path '*/lib.*' -name '*.py' -delete # of modules that are there no more
 	@printf '[build]\nbuild_base = $(1)\n' > $(1)/build.cfg
 	DIST_EXTRA_CONFIG=$$(CURDIR)/$(1)/build.cfg $(3) $(2)/bin/pip wheel -q --no-build-isolation --no-deps -w $(1) .
 	@touch $$@
