@@ -31,7 +31,7 @@ static bool are_short(const dml_plan *plan)
 static bool gains(const dml_plan *plan, const dml_tunables *tunables)
 {
     dml_lookups lookups;
-    if (!dml_plan_has_table(plan) || tunables->staged_table == 0 || dml_plan_count(plan) < tunables->staged_table)
+    if (!dml_plan_has_table(plan) || dml_plan_count(plan) < tunables->staged_table)
         return false;
     if (are_short(plan))
         return true;
@@ -88,7 +88,8 @@ static void make_stage(const dml_program *program, int64_t index, dml_step *step
 bool dml_table_stages_begin(const dml_program *program, const dml_tunables *tunables, dml_table_stages *stages)
 {
     *stages = (dml_table_stages){.program = *program, .of = program, .tunables = tunables};
-    for (int64_t i = 0; program->tables && i < program->count; i++) {
+    const bool may_gain = program->tables && tunables->staged_table > 0;
+    for (int64_t i = 0; may_gain && i < program->count; i++) {
         dml_step step;
         if (find_step(stages, i, &step))
             stages->bytes = dml_larger(stages->bytes, dml_plan_count(&step.plan) * step.plan.src_item);
