@@ -123,7 +123,7 @@ def rate(ours, photos, count, seconds=1.5):
 
 if __name__ == "__main__":
     given = sys.argv[1:]
-    into = given.pop(given.index("--into") + 1) if "--into" in given else None
+    into = summary.taken_into(given)
     wanted = [name for name in given if not name.startswith("--")] or CLASSES
     if MODES:
         (sizes_never_seen if "--sizes" in MODES else threads)(wanted)

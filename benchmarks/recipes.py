@@ -61,5 +61,5 @@ def main(names, into=None):
 
 if __name__ == "__main__":
     given = sys.argv[1:]
-    into = given.pop(given.index("--into") + 1) if "--into" in given else None
-    main([name for name in given if name != "--into"] or sorted(recipes.__all__), into)
+    into = summary.taken_into(given)
+    main(given or sorted(recipes.__all__), into)

@@ -212,8 +212,8 @@ def main():
         report = summary.load(file)
     else:
         cells, unfinished = [cell for cell in cells if cell.name in names], file.with_stem(f"{file.stem}-unfinished")
-        report, whole = measure(options, cells, [name for name in NAMES if name in names], held_to_cpu, unfinished)
-        if not whole:
+        report, ended = measure(options, cells, [name for name in NAMES if name in names], held_to_cpu, unfinished)
+        if not ended:
             print(f"{len(report['cells'])} of {len(cells)} cells are measured; --resume goes on")
             return
         if held_to_cpu and environment.driver_package().startswith(environment.COMPANION) and environment.system_driver():

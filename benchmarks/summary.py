@@ -240,6 +240,16 @@ def save(report, path):
     Path(path).write_text(lines(fields, "{", "}") + "\n")
 
 
+def taken_into(arguments):
+    """Take `--into JSON` out of a command's arguments: the file, or None."""
+    if "--into" not in arguments:
+        return None
+    at = arguments.index("--into")
+    _, file = arguments[at : at + 2]
+    del arguments[at : at + 2]
+    return file
+
+
 def add(path, name, rows):
     """Put rows of one of ADDED into the JSON of a run."""
     save(load(path) | {name: rows}, path)
