@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dmlops import explain
+from dmlops import explain, operators
 from dmlops.comparison import compare as compared
 from dmlops.fusion.proof import ProofError
 
@@ -27,7 +27,7 @@ def compare(arguments: list[str]) -> int:
 
     def run() -> tuple[int, object]:
         name, args, kwargs = _call(options.call)
-        plain = name in explain.OPERATORS
+        plain = name in (*explain.OPERATORS, *operators.COMPOSED)
         function = name if plain else explain.fused(name)
         found = compared(function, *args, devices=options.device, repeat=options.repeat, **kwargs)
         return 0 if found else 1, found

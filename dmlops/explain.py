@@ -21,6 +21,8 @@ from dmlops.errors import in_one_line, printable, shown
 from dmlops.explained import MOST_PIECES, Plan, microseconds, said_of_auto, said_of_estimates, text_of, weighed
 from dmlops.names_of_users import found as found_by_name
 from dmlops.names_of_users import like
+from dmlops.operators.axes import new_axis
+from dmlops.operators.encoding import places
 from dmlops.other_forms import canonical
 from dmlops.traffic import Traffic
 
@@ -40,6 +42,7 @@ OPERATORS: dict[str, dict[str, Any]] = {operator: _arguments(operator) for opera
 # Those that are traced, as fused functions are.
 COMPOSED = (*operators.COMPOSED, "rearrange", "repeat")
 CLASSES = ("cpu-class", "gpu-class")
+TAKEN_BY_EVERY_CALL = ("out", "device", "progress")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -92,10 +95,15 @@ def estimates(call: str, device: object = None) -> tuple[float, float]:
 def _explained(call: str, device: object) -> Any:
     if (operator := name_of(call)) in _SCATTERS:
         raise ValueError(f"{operator} has no plan before its indices are known: {_SCATTERS_RUN}")
+    if operator == "one_hot":
+        return _one_hot(call, device)
     operator, (first, *others) = parse(call)
     if operator in _GATHERS:
-        indices, axis, batch_dims = _GATHERS[operator][1](*others)
-        return _core._gather(_placed(*first), indices, axis, batch_dims, _GATHERS[operator][0], None, device, "explain")
+        mode, (indices, axis, batch_dims) = _GATHERS[operator][0], _GATHERS[operator][1](*others)
+        found = _core._gather(_placed(*first), indices, axis, batch_dims, mode, None, device, "explain")
+        if indices.flags.writeable:  # the literal's: the call itself refuses those out of range; its items have no bytes
+            _core._gather(first[0], indices, axis, batch_dims, mode, None, "host", None)
+        return found
     placed = list(itertools.starmap(_placed, first)) if isinstance(first, list) else _placed(*first)
     return getattr(_core, f"_{operator}")(placed, *others, None, device, "explain")
 
@@ -106,6 +114,26 @@ _GATHERS: dict[str, tuple[str, Callable[..., Any]]] = {
     "take_along_axis": ("along", lambda indices, axis: (indices, axis, 0)),
     "gather_nd": ("tuples", lambda indices, batch_dims: (indices, None, batch_dims)),
 }
+ONE_HOT = "one_hot: rows of an identity matrix are taken, in one pass"
+
+
+def _one_hot(call: str, device: object) -> Any:
+    """The same of one_hot: a take of windows of one line, which has a one in its middle."""
+    args, kwargs = arguments_of(call, lambda value: value)
+    try:
+        given = inspect.signature(operators.one_hot).bind(*args, **kwargs)
+    except TypeError as error:
+        raise ValueError(f"one_hot: {error}") from None
+    given.apply_defaults()
+    indices, depth, axis, on, off, dtype = list(given.arguments.values())[:6]
+    here = _entries("indices", indices)
+    size, _ = new_axis(depth, axis, here.ndim + 1)
+    pair = np.array([off, on], dtype).dtype
+    rows = np.lib.stride_tricks.as_strided(np.zeros(1, "V0"), (size + 1, size), (-pair.itemsize, pair.itemsize))
+    taken = places(here, size) if here.flags.writeable else np.broadcast_to(np.int64(0), here.shape)
+    return _core._gather((rows, pair, size * pair.itemsize), taken, 0, 0, "take", None, device, "explain")
+
+
 _SCATTERS = ("put_along_axis", "scatter_nd")
 _SCATTERS_RUN = "on the host NumPy writes to a copy, on a device it is a join and a take, which can be explained"
 
@@ -130,7 +158,7 @@ def words(call: str, device: object = None, plans: bool = False) -> str:
     place = None if by_cost or device in CLASSES else Place.of((), device, False)
     on_host = place is not None and "host" in (place.device, getattr(place.device, "type", None))
     found, host, there = _explained(call, "cpu-class" if on_host and not plans else by_cost or device)
-    lines = [] if place is None else [place.why]
+    lines = [ONE_HOT] * (name == "one_hot") + ([] if place is None else [place.why])
     if by_cost:
         on_host, said = said_of_auto(by_cost, host, there)
         lines.append(said)
@@ -155,22 +183,27 @@ def _traffic(found: list[Any]) -> Traffic:
 
 
 def name_of(call: str) -> str:
-    name = call.partition("(")[0].strip().removeprefix("dmlops.")
-    if "(" not in call and (_is_traced(name) or name in OPERATORS):
+    name = _plain(call.partition("(")[0].strip())
+    if "(" not in call and (":" in name or name in (*OPERATORS, *COMPOSED)):
         raise ValueError(f"{shown(call)} is no call: it needs arguments, as in {name}(uint8[8,480,640,3])")
     return name
+
+
+def _plain(name: str) -> str:
+    """A name of dmlops' own without its module, however it is written."""
+    return name if ":" in name.removeprefix("dmlops:") else name.removeprefix("dmlops:").removeprefix("dmlops.")
 
 
 def no_operator(call: str) -> str:
     """The text for a call of what is neither an operator nor MODULE:FUNCTION."""
     name, every = call.partition("(")[0].strip(), (*OPERATORS, *COMPOSED)
     module, dot, function = name.rpartition(".")
-    meant = f"; did you mean {module}:{function}?" if dot and module != "dmlops" else like(name.removeprefix("dmlops."), every)
+    meant = f"; did you mean {module}:{function}?" if dot and module != "dmlops" else like(_plain(name), every)
     return f"{shown(call)} is no call of MODULE:FUNCTION, nor of an operator{meant or ': ' + ', '.join(every)}"
 
 
 def _is_traced(name: str) -> bool:
-    return ":" in name or name in COMPOSED
+    return ":" in name or (name in COMPOSED and name != "one_hot")
 
 
 def explain(call: str, device: object = None) -> str:
@@ -180,7 +213,8 @@ def explain(call: str, device: object = None) -> str:
         return repr(_explained_as_fused(name, call, device))
     if by_cost := weighed(device):
         return _by_cost(call, by_cost)
-    return text_of(steps(call, device))
+    text = text_of(steps(call, device))
+    return f"{ONE_HOT}\n{text}" if name == "one_hot" else text
 
 
 def _explained_as_fused(name: str, call: str, device: object) -> Any:
@@ -205,7 +239,7 @@ def arguments_of(call: str, array: Callable[[Any], Any]) -> tuple[list[Any], dic
     if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
         raise ValueError(f"{shown(call)} is no call")
     kwargs = {str(one.arg): value(one.value) for one in tree.keywords}
-    for name in ("out", "device", "progress"):  # what every call takes
+    for name in TAKEN_BY_EVERY_CALL:
         if name in kwargs:
             raise ValueError(f"a call as text takes no {name}{': --device names one' if name == 'device' else ''}")
     return [value(one) for one in tree.args], kwargs
@@ -226,24 +260,27 @@ def fused(name: str) -> Any:
         return found(*args, **kwargs)
 
     operator.__name__ = path
+    signature = inspect.signature(found)
+    own = [one for one in signature.parameters.values() if one.name not in TAKEN_BY_EVERY_CALL]
+    operator.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]  # errors name what it takes
     return Fused(operator, automatic=False)
 
 
 def with_memory(value: Any) -> Any:
-    """Arrays of which nobody touches the memory."""
+    """Arrays of zeros, whose memory nobody touches but of those that choose."""
     if isinstance(value, list):
         return [with_memory(one) for one in value]
     array, dtype, before = _placed(value, _dtype(value))
     reach = sum((size - 1) * step for size, step in zip(array.shape, array.strides, strict=True) if step > 0)
     if array.size == 0:
         return np.empty(array.shape, dtype)
-    memory = np.empty(before + reach + dtype.itemsize, np.uint8)
+    memory = np.zeros(before + reach + dtype.itemsize, np.uint8)
     return np.ndarray(array.shape, dtype, memory, before, array.strides)
 
 
 def _by_cost(call: str, weighed: Device) -> str:
     if weighed.type == "host":
-        parse(call)
+        _explained(call, CLASSES[0])  # which refuses what is no call
         return said_of_auto(weighed, 0, 0)[1]
     on_host, said = said_of_auto(weighed, *estimates(call, weighed))
     return said if on_host else f"{said}\n{explain(call, weighed)}"
@@ -295,7 +332,7 @@ def _placed(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> tuple[np.ndarr
 def parse(call: str) -> tuple[str, list[Any]]:
     """An operator and its arguments, in order. Runs nothing of the text."""
     try:
-        return _parsed(call, ast.parse(call.strip(), mode="eval").body)
+        return _parsed(call, ast.parse(call.strip().removeprefix("dmlops:"), mode="eval").body)
     except SyntaxError as error:
         raise ValueError(f"{shown(call)} is no call: {error.msg}") from None
     except (RecursionError, MemoryError):

@@ -62,7 +62,12 @@ def _of_file(name: str, path: str) -> str:
 
 
 def _what_is_there(there: Any, name: str) -> str:
-    names = {key: value for key, value in getattr(there, "__dict__", {}).items() if callable(value) and key[:1] != "_"}
-    own = [key for key, value in names.items() if getattr(value, "__module__", "") == getattr(there, "__name__", None)]
+    """What is public there: functions, then classes, whose methods may be named; no kinds of errors."""
+    found = {key: value for key, value in getattr(there, "__dict__", {}).items() if callable(value) and key[:1] != "_"}
+    public = getattr(there, "__all__", None)
+    here = getattr(there, "__name__", None)
+    own = [key for key, value in found.items() if (key in public if public else getattr(value, "__module__", "") == here)]
+    own = [key for key in own if not (isinstance(found[key], type) and issubclass(found[key], BaseException))]
+    own.sort(key=lambda key: isinstance(found[key], type))
     listed = ", ".join(own[:_MOST]) + ", ..." * (len(own) > _MOST)
-    return like(name, names) or (f": it has {listed}" if listed else "")
+    return like(name, found) or (f": it has {listed}" if listed else "")

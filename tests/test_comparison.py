@@ -2,8 +2,10 @@
 
 import datetime
 import functools
+import gc
 import re
 import sys
+import warnings
 from importlib.util import find_spec
 
 import dmlops
@@ -276,6 +278,7 @@ def test_pictures_without_pillow():
     done = support.run_python("""
 import re
 import sys
+import warnings
 sys.modules["PIL"] = None
 import dmlops
 try:
@@ -315,8 +318,13 @@ def endless(x): return endless(x)
 def unread(x): return open("no such file")
 def ends(x): raise SystemExit(4)
 def interrupted(x): raise KeyboardInterrupt
+async def later(x): return x.T
+async def pieces(x): yield x.T
+def each(x): yield x.T
 class Group:
     def method(self, x): return x.T
+    async def __call__(self, x): return [x.T, later(x)]
+object = Group()
 """
 BROKEN = {
     "divides_at_import": "rows = 1 / 0", "ends_at_import": "raise SystemExit(4)",
@@ -377,6 +385,30 @@ def test_a_difference_is_the_commands_status(module, capsys, monkeypatch):
 def test_what_no_command_can_run(module, capsys, command, call, words):
     assert main([command, call.format(module=module)]) == 2
     assert words.format(module=module) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["compare", "prove", "explain"])
+@pytest.mark.parametrize("name, words", [
+    ("later", "is an async function, which cannot be traced: fuse a plain function of the arrays"),
+    ("object", "is an async function"), ("each", "not generator, which cannot be traced: make a list instead"),
+    ("pieces", "not async_generator, which cannot be traced"),
+])  # fmt: skip
+def test_async_functions_and_generators(module, capsys, command, name, words):
+    """One line, and no warning of Python's that nobody has awaited it."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        assert main([command, f"{module}:{name}(uint8[4,2])"]) == 2
+        gc.collect()
+    (said,) = capsys.readouterr().err.splitlines()
+    assert words in said and not seen
+
+
+def test_operators_by_name_take_literals(module, vulkan, capsys):
+    """`compare` runs the operator, `prove` what it is in a fused function, which needs an array."""
+    assert main(["compare", "dmlops:one_hot([1, 2], 10)", "--repeat", "1"]) == 0
+    assert capsys.readouterr().out.count("yes") == len(dmlops.devices())
+    assert main(["prove", "one_hot([1, 2], 10)"]) == 2
+    assert "no array among its arguments: indices is a list" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["compare", "prove", "explain"])

@@ -186,6 +186,49 @@ def test_gathers(call, extents):
 
 
 @pytest.mark.parametrize("call, words", [
+    ("take(uint8[4,5], [3,7], 0)", "indices[1] is 7; an index must be in [-4, 4)"), ("take(uint8[4,5], [-21])", "in [-20, 20)"),
+    ("dmlops:take(uint8[4,5], 4, 0)", "indices is 4"), ("take_along_axis(uint8[4,5], [[9]], 0)", "indices[0, 0] is 9"),
+    ("gather_nd(uint8[4,5], [[3,4], [0,5]])", "indices[1, 1] is 5; an index must be in [-5, 5)"),
+    ("crops(uint8[2,30,30,3], [[1,25],[26,3]], 5)", "must start in [0, 25]; starts has 26 for sample 1"),
+])  # fmt: skip
+def test_indices_that_the_call_refuses_are_refused(capsys, call, words):
+    assert explain.main([call, "--device", "cpu-class"]) == explain.main([call, "--device", "host"]) == 2
+    assert capsys.readouterr().err.count(words) == 2
+    allowed = call.replace("[3,7]", "[3,-4]").replace("[-21]", "[-20]").replace("5], 4,", "5], 3,").replace("[[9]]", "[[-4]]")
+    allowed = allowed.replace("[0,5]", "[0,-5]").replace("[26,3]", "[25,3]")
+    assert explain.main([allowed, "--device", "cpu-class"]) == 0
+
+
+def test_indices_of_fused_functions_are_looked_at():
+    rows = dmlops.fuse(lambda x, at: x[at])
+    x = np.zeros((4, 5), np.uint8)
+    assert rows.explain(x, np.array([3, -4]), device="host").passes == 1
+    with pytest.raises(IndexError, match="index 4 is out of bounds for axis 0 with size 4"):
+        rows.explain(x, np.array([3, 4]), device="host")
+    nothing = dmlops.fuse(lambda x, at: x[at][:, :0])
+    with pytest.raises(IndexError, match="index 4 is out of bounds"):
+        nothing.explain(x, np.array([3, 4]), device="host")
+
+
+@pytest.mark.parametrize("call", ["one_hot(int64[8], 10)", "dmlops:one_hot([0,9,-1,30,2,2,2,2], 10, axis=0)"])
+def test_one_hot_is_the_take_that_it_is(vulkan, capsys, call):
+    """On every device, for any dtype of indices."""
+    for device in ("cpu-class", "gpu-class", "host", "auto", str(vulkan)):
+        assert explain.main([call, "--device", device]) == 0
+        head, *lines = capsys.readouterr().out.splitlines()
+        assert head == "one_hot: rows of an identity matrix are taken, in one pass"
+        assert "one pass: reads 640 bytes and writes 640 bytes" in lines
+    assert "8 at source stride 0, destination stride 80, index stride 8" in explain.explain(call, "cpu-class")
+    for wrong, words in (
+        ("one_hot(int64[8])", "one_hot: missing a required argument: 'depth'"), ("one_hot(float32[8], 3)", "integer dtype"),
+        ("one_hot(int64[8], -3)", "depth must be 0 or more, not -3"),
+        ("one_hot(int64[8], 3, axis=2)", "axis 2 is out of bounds"),
+        ("one_hot", "is no call: it needs arguments"),
+    ):  # fmt: skip
+        assert explain.main([wrong]) == 2 and words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("call, words", [
     ("put_along_axis(uint8[4,3], [[0,1,1]], 5, 0)", "a join and a take"),
     ("scatter_nd(uint8[4,3], [[0,1]], 5)", "a join and a take"),
     ("scatter_nd(uint8[4,3], int64[1,2], uint8[1])", "a join and a take"),
@@ -219,7 +262,11 @@ def test_fused_functions_by_name(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("call, words", [
     ("roll(uint8[3)", "is no call"), ("roll(uint8[3], 1) + 2", "is no call"), ("no_such_module:f(uint8[3])", "no_such_module"),
-    ("math:no_such_name(uint8[3])", "no_such_name"), ("roll(uint8[3], open)", "neither"), ("roll(3, 1)", "array"),
+    ("math:no_such_name(uint8[3])", "no_such_name"),
+    ("dmlops:nope(uint8[3])", "nor of an operator: depth_to_space, gather_nd,"),
+    ("dmlops.recipes:nope(uint8[3])", "dmlops.recipes has no 'nope': it has mmdetection, ultralytics,"),
+    ("dmlops.operators:nope(uint8[3])", "it has depth_to_space,"), ("dmlops:rol(uint8[3], 1)", "did you mean roll?"),
+    ("roll(uint8[3], open)", "neither"), ("roll(3, 1)", "array"),
 ])  # fmt: skip
 def test_calls_that_cannot_be_traced(capsys, call, words):
     assert explain.main([call, "--device", "cpu-class"]) == 2
@@ -369,3 +416,12 @@ def test_the_host_runs_no_kernels(capsys):
 def test_a_device_that_there_is_not(capsys, name):
     assert explain.main(["slice(uint8[3], [0], [3])", "--device", name]) == 2
     assert f"device={name!r}" in capsys.readouterr().err
+
+
+def test_maps_that_the_host_alone_computes(vulkan):
+    """A device that is named cannot: the call says so, and explain, which says what to name."""
+    function, x = dmlops.fuse(lambda x: x * np.float32(2)), np.ones((3, 4), np.float32)
+    with pytest.raises(ValueError, match=r'host alone computes maps of items of 4 or 8 bytes.*device="host" \(--device host\)'):
+        function.explain(x, device=vulkan)
+    assert "reads 48 bytes" in function.explain(x, device="host").words
+    assert "auto: on host" in function.explain(x, device="auto").words

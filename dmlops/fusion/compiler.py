@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import array
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -106,8 +106,7 @@ class Program(NamedTuple):
 
     def run(self, inputs: Sequence[Any], out: Any, device: Any, how: Any) -> list[Any]:
         if self.unchecked and how != "explain":
-            for along in self.unchecked:
-                along.checked(along.by.of(list(inputs)))
+            _check(self.unchecked, inputs)
         if len(self.passes) == 1:
             return self.passes[0].run(inputs, out, device, how)
         arrays = list(inputs)
@@ -115,6 +114,17 @@ class Program(NamedTuple):
         for one in self.passes[:-1]:
             arrays += one.run(arrays, None, device, part)
         return self.passes[-1].run(arrays, out, device, how)
+
+    def check_indices(self, inputs: Sequence[Any]) -> None:
+        """Raise what a run raises for indices that are out of range."""
+        passes = [one for one in self.passes if isinstance(one, Pass)]
+        _check([along for one in passes for each in one.slots.selections for along in each.node.along], inputs)
+        _check(self.unchecked, inputs)
+
+
+def _check(axes: Iterable[Along], inputs: Sequence[Any]) -> None:
+    for along in axes:
+        along.checked(along.by.of(inputs))
 
 
 _Arrays: TypeAlias = Sequence[tuple[np.dtype[Any], Sequence[int], Sequence[int]]]

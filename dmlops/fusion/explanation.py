@@ -83,7 +83,8 @@ def _placed(passes: Any, place: Place) -> tuple[list[Any], list[str]]:
     if not place.weighed:
         on_host = isinstance(place.device, Device) and place.device.type == "host"
         if not on_host and place.device != "host" and any(isinstance(one, Pass) and one.formulas for one in passes):
-            raise ValueError('maps of items of 4 or 8 bytes are computed by the host alone: explain them with device="host"')
+            wanted = 'name device="host" (--device host), or "auto", which takes it'
+            raise ValueError(f"the host alone computes maps of items of 4 or 8 bytes: {wanted}")
         said = [place.why, *([] if on_host or place.device == "host" else [_estimated(passes, place.device)])]
         return ["host" if on_host else place.device] * len(passes), said
     times = [(0.0, 0.0) if place.device.type == "host" else _explained(one, place.device)[1:] for one in passes]

@@ -142,6 +142,9 @@ class Fused:
         """
         from dmlops.fusion.explanation import Explanation, Place
 
+        found, inputs, _ = self._find(args, kwargs)
+        if found is not None:
+            found.program.check_indices(inputs)
         arrays = structure.leaves((args, kwargs))
         return Explanation(self.__name__, self._compiled(args, kwargs), Place.of(arrays, device, self._automatic))
 

@@ -9,6 +9,7 @@ import numpy as np
 from dmlops import reference, structure
 from dmlops.fusion.numpy_maps import look_up
 from dmlops.fusion.traced import Traced, constant_from, refuse
+from dmlops.operators.axes import new_axis
 from dmlops.slice_keys import index_of
 
 __all__ = ["classes_of", "rows_of"]
@@ -27,15 +28,12 @@ def classes_of(indices: Any, depth: Any, axis: Any, pair: Any, places: Any) -> A
         return made.view(type(indices))
     if indices.dtype.kind not in "iu":
         raise TypeError(f"indices must be of an integer dtype, not {indices.dtype}")
-    size, rank, at = index_of(depth, "depth"), indices.ndim + 1, index_of(axis, "axis")
-    if size < 0:
-        raise ValueError(f"depth must be 0 or more, not {size}")
-    if not -rank <= at < rank:
-        raise np.exceptions.AxisError(at, rank, "axis")
+    rank = indices.ndim + 1
+    size, at = new_axis(depth, axis, rank)
     wide: Any = indices.astype(np.int64)
     wide = np.where(wide < 0, wide + size, wide)
-    classes = np.arange(size).reshape([size if k == at % rank else 1 for k in range(rank)])
-    return np.where(np.expand_dims(wide, at % rank) == classes, pair[1], pair[0])
+    classes = np.arange(size).reshape([size if k == at else 1 for k in range(rank)])
+    return np.where(np.expand_dims(wide, at) == classes, pair[1], pair[0])
 
 
 def rows_of(table: Any, indices: Any, axis: Any, batch_dims: Any, places: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import types
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -52,13 +53,19 @@ class Results:
             self._refuse(returned)
 
     def _refuse(self, value: Any) -> NoReturn:
-        raise TypeError(f"{self._name} must return an array, or a tuple, list or dict of arrays, not {type(value).__name__}")
+        lazy = inspect.isgenerator(value) or inspect.isasyncgen(value)
+        kind = f"{type(value).__name__}{', which cannot be traced: make a list instead' * lazy}"
+        raise TypeError(f"{self._name} must return an array, or a tuple, list or dict of arrays, not {kind}")
 
     def _leaf(self, value: Any) -> Any:
         if isinstance(value, Traced):
             self.nodes.append(value._node)
         elif isinstance(value, (np.ndarray, np.generic)):
             self.nodes.append(Constant(constant_from(value)))
+        elif inspect.iscoroutine(value):
+            value.close()  # else Python warns that nobody has awaited it
+            advice = "fuse a plain function of the arrays, and call it in the async one"
+            raise TypeError(f"{self._name} is an async function, which cannot be traced: {advice}")
         elif structure.is_array(value):
             self._refuse(value)
         elif id(value) in self._arguments and not isinstance(value, (int, str, type(None))):

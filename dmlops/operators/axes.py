@@ -1,4 +1,4 @@
-"""Arguments that have an int for each of several axes."""
+"""Arguments that have an int for each of several axes, and what is said of axes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from dmlops.errors import shown
 from dmlops.slice_keys import index_of
 
-__all__ = ["axes_of", "ints_of", "windows"]
+__all__ = ["axes_of", "ints_of", "new_axis", "windows"]
 
 
 def ints_of(given: Any, name: str) -> tuple[int, ...]:
@@ -55,3 +55,13 @@ def windows(
             raise ValueError(f"a window of {span} elements is larger than axis {axis} of size {shape[axis]}")
         plan.append((axis, size, stride, dilation, 1 + (shape[axis] - span) // stride))
     return tuple(plan)
+
+
+def new_axis(depth: Any, axis: Any, rank: int) -> tuple[int, int]:
+    """Its size, and which axis it is of the result's, of which there are `rank`."""
+    size, at = index_of(depth, "depth"), index_of(axis, "axis")
+    if size < 0:
+        raise ValueError(f"depth must be 0 or more, not {size}")
+    if not -rank <= at < rank:
+        raise np.exceptions.AxisError(at, rank, "axis")
+    return size, at % rank

@@ -9,8 +9,8 @@ import numpy as np
 from dmlops import _core
 from dmlops._core import DeviceArray
 from dmlops.entries import integers
+from dmlops.operators.axes import new_axis
 from dmlops.operators.gathers import take
-from dmlops.slice_keys import index_of
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
@@ -120,18 +120,13 @@ def one_hot(
         pair = np.array([off, on], dtype)
         return classes_of(indices, depth, axis, pair, (out, device, progress))  # type: ignore[no-any-return]
     here = integers(indices.numpy() if isinstance(indices, DeviceArray) else indices)
-    size, rank, at = index_of(depth, "depth"), here.ndim + 1, index_of(axis, "axis")
-    if size < 0:
-        raise ValueError(f"depth must be 0 or more, not {size}")
-    if not -rank <= at < rank:
-        raise np.exceptions.AxisError(at, rank, "axis")
-    at %= rank
+    size, at = new_axis(depth, axis, here.ndim + 1)
     rows: Any = _rows(np.array([off, on], dtype), size, indices.device if isinstance(indices, DeviceArray) else None)
     result: Any = _empty(rows, (*here.shape[:at], size, *here.shape[at:])) if out is None else out
     last: Any = result
     if isinstance(result, (np.ndarray, DeviceArray)):
         last = np.moveaxis(result, at, -1)  # type: ignore[type-var]
-    take(rows, _places(here, size), 0, out=last, device=device, progress=progress)
+    take(rows, places(here, size), 0, out=last, device=device, progress=progress)
     return result  # type: ignore[no-any-return]
 
 
@@ -153,7 +148,7 @@ def _empty(rows: Any, shape: tuple[int, ...]) -> Any:
     return np.empty(shape, rows.dtype)
 
 
-def _places(indices: Array, depth: int) -> Array:
+def places(indices: Array, depth: int) -> Array:
     """The row of each index; that without a one where an index is out of range."""
     if indices.dtype.kind == "u":
         indices = np.minimum(indices, np.array(2**63 - 1, np.uint64).astype(indices.dtype, casting="unsafe"))
