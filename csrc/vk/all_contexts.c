@@ -1,11 +1,9 @@
-#include "vk/all_contexts.h"
+#include "vk/instance.h"
 
 #include "vk/allocation_pool.h"
-#include "vk/instance.h"
 #include "vk/queue.h"
 #include "vk/quiesce.h"
 #include "vk/run.h"
-#include "vk/submission.h"
 
 dml_code dml_vk_wait_all(dml_status *status)
 {

@@ -251,9 +251,9 @@ void dml_allocations_destroy(dml_context *context)
 
 /* --- looking at them --------------------------------------------------------------------------------------------- */
 
-void dml_allocations_expose(dml_allocation *allocation)
+void dml_allocation_expose(dml_allocation *allocation)
 {
-    if (!atomic_exchange(&allocation->place->exposed, true))
+    if (allocation->place && !atomic_exchange(&allocation->place->exposed, true))
         allocation->place->block->context->allocation_pool.exposed++;
 }
 

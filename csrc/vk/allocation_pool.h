@@ -14,10 +14,9 @@
 #include "vk/buffer.h"
 #include "vk/context.h"
 #include "vk/cuda.h"
-#include "vk/places.h"
 #include "vk/vulkan_allocation.h"
 
-struct dml_block {
+typedef struct dml_block {
     dml_pooled entry; /* the first member; capacity: bytes of the buffer */
     dml_pool *list;   /* that it is in; or NULL */
     dml_context *context;
@@ -34,7 +33,7 @@ struct dml_block {
     uint64_t divided;        /* timeline value of the last submission before it had allocations of this size */
     bool lent;               /* CUDA may be working on what is free now */
     dml_allocation *unused, *last_unused;
-};
+} dml_block;
 
 /* Where an allocation lies. */
 typedef struct dml_place {
@@ -69,10 +68,21 @@ void dml_allocations_trim(dml_context *context, int64_t before, bool wait, uint6
 /* At exit: all pooled blocks, and the buffers of others, whose structs go with their last allocation. */
 void dml_allocations_destroy(dml_context *context);
 
-/* Another library has the address of an allocation until its last reference is gone; whether one has any. */
-void dml_allocations_expose(dml_allocation *allocation);
-bool dml_allocations_exposed(dml_context *context);
+bool dml_allocations_exposed(dml_context *context); /* whether one is, by dml_allocation_expose */
 
 void dml_allocations_count(dml_context *context, dml_memory_bytes *bytes); /* all but `available` */
+
+/* --- the places of a block, with the lock held ----------------------------------------------------------------------- */
+
+/* One that is not in use; or a new one, for which the block has room: NULL without memory. Memory that the host does not see is
+ * handed out in turn: on a GPU, what follows on work with the same memory waits for it. Else what was used last is still in a
+ * cache. */
+dml_allocation *dml_place_take(dml_block *block);
+
+/* Keeps one that is not in use any more; where they are handed out in turn, behind the others. */
+void dml_place_put(dml_block *block, dml_allocation *allocation);
+
+/* Frees those that are kept. */
+void dml_places_free(dml_block *block);
 
 #endif

@@ -1,11 +1,9 @@
-#include "vk/arithmetic.h"
+#include "vk/run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "vk/context.h"
-#include "vk/run.h"
-#include "vk/tables.h"
 
 enum {
     VALUES = 256, /* of a byte */

@@ -5,6 +5,7 @@
 
 #include "base/counters.h"
 #include "base/pages.h"
+#include "base/pool.h"
 #include "vk/cpu_needs.h"
 #include "vk/results.h"
 
@@ -99,7 +100,7 @@ static bool import_pages(dml_context *context, const void *data, uint64_t size, 
 {
     const VkExternalMemoryHandleTypeFlagBits handle = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
     uint64_t page = context->traits.import_alignment, address = (uint64_t)(uintptr_t)data;
-    uint64_t begin = address & ~(page - 1), bytes = (address + size - begin + page - 1) & ~(page - 1);
+    uint64_t begin = address & ~(page - 1), bytes = dml_round_up(address + size - begin, page);
     void *pages = (void *)(uintptr_t)begin;
     if (!context->traits.host_import || bytes > context->traits.max_buffer)
         return false; /* uncovered: needs large arrays, which this run leaves out */
@@ -142,17 +143,11 @@ static bool has_own_pages(const dml_context *context, dml_memory_kind kind)
     return traits->cpu && imports && (traits->mapped || kind != DML_MEMORY_DEVICE);
 }
 
-static size_t whole_pages(const dml_context *context, uint64_t size)
-{
-    uint64_t page = context->traits.import_alignment;
-    return (size_t)((size + page - 1) / page * page);
-}
-
 /* False where there is no memory, or the driver refuses. */
 static bool create_of_pages(dml_context *context, uint64_t size, dml_buffer *buffer)
 {
     uint64_t offset;
-    size_t whole = whole_pages(context, size);
+    size_t whole = dml_round_up(size, context->traits.import_alignment);
     void *pages = dml_pages_map(0, whole);
     if (pages && import_pages(context, pages, whole, buffer, &offset)) {
         buffer->mapped = buffer->pages = pages;
@@ -247,6 +242,6 @@ void dml_buffer_destroy(dml_context *context, dml_buffer *buffer)
     context->vk.vkDestroyBuffer(context->device, buffer->handle, NULL);
     context->vk.vkFreeMemory(context->device, buffer->memory, NULL);
     if (buffer->pages)
-        dml_pages_unmap(buffer->pages, whole_pages(context, buffer->size));
+        dml_pages_unmap(buffer->pages, dml_round_up(buffer->size, context->traits.import_alignment));
     memset(buffer, 0, sizeof *buffer);
 }

@@ -3,7 +3,7 @@
  * Locks. `lock` guards all state below it that has no other lock. It is held for microseconds, except across a fork, and where
  * the driver has no memory for a better wait, during vkQueueWaitIdle. `kernels.pipeline_lock` guards the list of pipelines that
  * are being compiled, and is not held meanwhile; `throttle_lock` is held by the one thread that waits for room in the queue.
- * Both are acquired before `lock`, and after dml_about_to_block. No other lock is acquired under `cuda.lock`.
+ * Both are acquired before `lock`, and after dml_about_to_block. No other lock is acquired under `cuda_lock`.
  *
  * Each struct below belongs to the file of its name, and only that file names it.
  */
@@ -51,9 +51,10 @@ typedef struct dml_context {
     dml_device_traits offered;
     dml_device_traits traits; /* `offered`, less what a test took away */
 
-    atomic_bool lost;    /* set by dml_context_mark_lost */
+    atomic_bool lost;    /* it accepts no more calls, and its memory is never freed */
     atomic_bool limited; /* by cpu_needs.c: the process' memory is */
     dml_lock throttle_lock;
+    dml_lock cuda_lock; /* of `cuda`, and held while CUDA is shown memory */
     dml_lock lock;
 
     struct {
@@ -118,7 +119,6 @@ typedef struct dml_context {
     } arithmetic;
 
     struct {
-        dml_lock lock;      /* of what follows, and held while CUDA is shown memory */
         bool asked;         /* whether there is such a device, */
         dml_status why_not; /* and why there is none; else its code is DML_OK */
         int ordinal, device;

@@ -83,9 +83,8 @@ dml_code dml_context_create(const dml_device *device, dml_context **result, dml_
         return dml_fail(status, DML_NO_MEMORY, "no memory for a device's context");
     context->physical = device->physical;
     context->instance_vk = device->instance->vk;
-    context->throttle_lock = context->lock = (dml_lock)DML_LOCK_INIT;
+    context->throttle_lock = context->cuda_lock = context->lock = (dml_lock)DML_LOCK_INIT;
     dml_quiesce_init(context);
-    dml_cuda_init(context);
     dml_extensions extensions;
     VkResult made = find_traits(context, &extensions);
     if (!made)

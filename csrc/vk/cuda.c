@@ -17,11 +17,6 @@
 
 /* --- the device -------------------------------------------------------------------------------------------------- */
 
-void dml_cuda_init(dml_context *context)
-{
-    context->cuda.lock = (dml_lock)DML_LOCK_INIT;
-}
-
 static void pop(dml_context *context)
 {
     void *primary;
@@ -56,11 +51,11 @@ static dml_code find_device(dml_context *context, dml_status *status)
 dml_code dml_cuda_device(dml_context *context, int *ordinal, dml_status *status)
 {
     const dml_status *why_not = &context->cuda.why_not;
-    dml_lock_acquire(&context->cuda.lock);
+    dml_lock_acquire(&context->cuda_lock);
     if (!context->cuda.asked)
         find_device(context, &context->cuda.why_not);
     context->cuda.asked = true;
-    dml_lock_release(&context->cuda.lock);
+    dml_lock_release(&context->cuda_lock);
     *ordinal = context->cuda.ordinal;
     if (why_not->code)
         *status = *why_not;
@@ -73,11 +68,11 @@ static dml_code push(dml_context *context, dml_status *status)
     int ordinal;
     if (dml_cuda_device(context, &ordinal, status))
         return status->code;
-    dml_lock_acquire(&context->cuda.lock);
+    dml_lock_acquire(&context->cuda_lock);
     dml_code code =
         context->cuda.primary ? DML_OK : FAILS(cuDevicePrimaryCtxRetain, &context->cuda.primary, context->cuda.device);
     context->cuda.primary = code ? NULL : context->cuda.primary;
-    dml_lock_release(&context->cuda.lock);
+    dml_lock_release(&context->cuda_lock);
     return code ? code : FAILS(cuCtxPushCurrent_v2, context->cuda.primary);
 }
 
@@ -124,9 +119,9 @@ dml_code dml_cuda_map(dml_context *context, const dml_buffer *buffer, dml_cuda_m
         return dml_fail(status, DML_CUDA_ERROR, "the array's memory is not shared");
     if (push(context, status))
         return status->code;
-    dml_lock_acquire(&context->cuda.lock);
+    dml_lock_acquire(&context->cuda_lock);
     dml_code code = mapping->address ? DML_OK : map(context, buffer, mapping, status);
-    dml_lock_release(&context->cuda.lock);
+    dml_lock_release(&context->cuda_lock);
     pop(context);
     return code;
 }
@@ -184,9 +179,9 @@ dml_code dml_cuda_stream_wait(dml_context *context, void *stream, uint64_t timel
 {
     if (push(context, status))
         return status->code;
-    dml_lock_acquire(&context->cuda.lock);
+    dml_lock_acquire(&context->cuda_lock);
     dml_code code = context->cuda.timeline ? DML_OK : import_timeline(context, status);
-    dml_lock_release(&context->cuda.lock);
+    dml_lock_release(&context->cuda_lock);
     const dml_cuda_wait wait = {.value = timeline_value};
     if (!code)
         code = FAILS(cuWaitExternalSemaphoresAsync, &context->cuda.timeline, &wait, 1, stream);
@@ -195,17 +190,6 @@ dml_code dml_cuda_stream_wait(dml_context *context, void *stream, uint64_t timel
 }
 
 /* --- loans ------------------------------------------------------------------------------------------------------- */
-
-void dml_loan_begin(dml_loans *loans)
-{
-    loans->open++;
-    loans->count++;
-}
-
-void dml_loan_end(dml_loans *loans)
-{
-    loans->open--;
-}
 
 bool dml_loans_settled(const dml_loans *loans)
 {

@@ -22,7 +22,6 @@ typedef struct dml_loans {
     atomic_uint finished; /* and of those whose work is done */
 } dml_loans;
 
-void dml_cuda_init(dml_context *context);
 void dml_cuda_close(dml_context *context);
 
 /* Which of CUDA's devices it is; else the status says why none. */
@@ -41,10 +40,6 @@ dml_code dml_cuda_copy(dml_context *context, unsigned long long to, unsigned lon
 /* What a stream of CUDA's does from now on comes after the timeline value, which is submitted. The device's timeline_fd is
  * set. */
 dml_code dml_cuda_stream_wait(dml_context *context, void *stream, uint64_t timeline_value, dml_status *status);
-
-/* A loan begins, and ends: on any thread, at any time. */
-void dml_loan_begin(dml_loans *loans);
-void dml_loan_end(dml_loans *loans);
 
 /* Waits for the work that CUDA may still be doing on what was lent. */
 dml_code dml_loans_settle(dml_context *context, dml_loans *loans, dml_status *status);

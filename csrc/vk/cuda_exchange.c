@@ -57,15 +57,17 @@ dml_code dml_cuda_lend(dml_allocation *allocation, uint64_t stream, unsigned lon
         return status->code;
     dml_queue_flush_batch(context);
     dml_code code = stream == DML_CUDA_ANY_STREAM ? DML_OK : order(context, allocation, (void *)(uintptr_t)stream, status);
-    if (!code)
-        dml_loan_begin(&allocation->place->loans);
+    if (!code) {
+        allocation->place->loans.open++;
+        allocation->place->loans.count++;
+    }
     dml_context_leave(context);
     return code;
 }
 
 void dml_cuda_return(dml_allocation *allocation)
 {
-    dml_loan_end(&allocation->place->loans);
+    allocation->place->loans.open--;
 }
 
 dml_code dml_cuda_fill(dml_allocation *allocation, unsigned long long from, size_t bytes, dml_status *status)

@@ -1,9 +1,8 @@
-#include "vk/descriptors.h"
+#include "vk/submission.h"
 
 #include <string.h>
 
 #include "vk/cpu_needs.h"
-#include "vk/kernels.h"
 #include "vk/results.h"
 
 VkResult dml_descriptors_create(dml_context *context, dml_descriptors *descriptors)

@@ -1,7 +1,6 @@
-#include "vk/flusher.h"
+#include "vk/queue.h"
 
 #include "base/thread.h"
-#include "vk/queue.h"
 #include "vk/quiesce.h"
 
 enum { TICK_MS = 1 };

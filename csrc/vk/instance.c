@@ -91,8 +91,6 @@ void dml_vk_open(bool (*interrupted)(void))
 
 /* --- the list -------------------------------------------------------------------------------------------------- */
 
-/* With the lock held: lists the devices. A list without a usable one is made anew by the next call: memory may have been short,
- * the process less restricted, or a driver has been installed since. Without a usable device there are no contexts. */
 static void say_what_is_passed_over(void)
 {
     static bool said; /* while there is no usable device, the list is made again and again */
@@ -105,6 +103,8 @@ static void say_what_is_passed_over(void)
     said = true;
 }
 
+/* With the lock held: lists the devices. A list without a usable one is made anew by the next call: memory may have been short,
+ * the process less restricted, or a driver has been installed since. Without a usable device there are no contexts. */
 static void list_devices(void)
 {
     if (state.closed) {
@@ -169,19 +169,13 @@ void dml_vk_probe(const char *library, dml_probe *probe)
     dml_devices_close(&list);
 }
 
-/* What a context leaks: its submissions, and if its device is lost, itself. */
-static uint64_t abandoned_by(dml_context *context)
-{
-    return dml_queue_abandoned(context) + context->lost;
-}
-
 uint64_t dml_vk_abandoned(void)
 {
     acquire_state();
     uint64_t count = state.abandoned;
     for (int i = 0; i < state.list.count; i++)
         if (state.contexts[i])
-            count += abandoned_by(state.contexts[i]);
+            count += dml_queue_abandoned(state.contexts[i]);
     release_state();
     return count;
 }
@@ -190,7 +184,7 @@ uint64_t dml_vk_abandoned(void)
 static void abandon_lost(int index)
 {
     if (state.contexts[index] && state.contexts[index]->lost) {
-        state.abandoned += abandoned_by(state.contexts[index]);
+        state.abandoned += dml_queue_abandoned(state.contexts[index]);
         state.contexts[index] = NULL;
     }
 }
@@ -270,7 +264,7 @@ bool dml_vk_override(const char *name, int64_t value)
 static bool drain_context(dml_context *context)
 {
     bool drained = dml_context_drain(context);
-    return drained && abandoned_by(context) == 0 && !dml_allocations_exposed(context) && dml_context_wait_idle(context);
+    return drained && dml_queue_abandoned(context) == 0 && !dml_allocations_exposed(context) && dml_context_wait_idle(context);
 }
 
 void dml_vk_shutdown(void)
@@ -283,7 +277,7 @@ void dml_vk_shutdown(void)
         if (context && drain_context(context)) {
             dml_context_close(context);
         } else if (context) {
-            uint64_t left = abandoned_by(context);
+            uint64_t left = dml_queue_abandoned(context);
             state.abandoned += left > 0 ? left : 1;
         }
     }

@@ -45,6 +45,15 @@ const dml_traits *dml_vk_traits(const dml_context *context);
  * the child of a fork by a signal handler, where the contexts are inherited. */
 dml_code dml_vk_visit(dml_code (*visit)(dml_context *, dml_status *), dml_status *status);
 
+/* Waits for everything on every device that was used; the status is that of the first failure, or DML_INTERRUPTED. */
+dml_code dml_vk_wait_all(dml_status *status);
+
+/* Waits as dml_vk_wait_all does, then returns all pooled memory to the devices. */
+dml_code dml_vk_empty_pools(dml_status *status);
+
+/* Returns pooled memory that nobody has used since `before`, of dml_nanoseconds; whether some is left. Waits for nothing. */
+bool dml_vk_give_back(int64_t before);
+
 /* How many submissions and contexts were leaked because a device may still be using them. */
 uint64_t dml_vk_abandoned(void);
 

@@ -1,8 +1,6 @@
-#include "vk/places.h"
+#include "vk/allocation_pool.h"
 
 #include <stdlib.h>
-
-#include "vk/allocation_pool.h"
 
 /* The next allocation of a block; NULL without memory. */
 static dml_allocation *make(dml_block *block)

@@ -6,6 +6,7 @@
 #include "vk/barriers.h"
 #include "vk/quiesce.h"
 #include "vk/results.h"
+#include "vk/run.h"
 
 static dml_code end_commands(dml_context *context, dml_submission *submission, dml_status *status)
 {
@@ -62,7 +63,7 @@ static VkResult submit_batch(dml_context *context)
 {
     VkResult result = dml_queue_batch(context) > 0 ? submit(context, NULL, VK_NULL_HANDLE) : VK_SUCCESS;
     if (result && !nothing_submitted(result))
-        dml_context_mark_lost(context);
+        context->lost = true;
     return result;
 }
 
@@ -79,7 +80,7 @@ dml_code dml_queue_abandon(dml_context *context, dml_submission *submission, dml
     status->in_use = 1;
     /* The device may use its allocations for ever, so none of the context's may be freed or reused. */
     if (submission->after_others)
-        dml_context_mark_lost(context);
+        context->lost = true;
     context->queue.abandoned++;
     return status->code;
 }
@@ -274,10 +275,10 @@ uint64_t dml_queue_nth_value(dml_context *context, int length, int nth)
 
 uint64_t dml_queue_abandoned(dml_context *context)
 {
-    return context->queue.abandoned;
+    return context->queue.abandoned + context->lost;
 }
 
-void dml_queue_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT])
+void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT])
 {
     dml_lock_acquire(&context->lock);
     memcpy(counts, context->queue.counts, DML_KERNEL_COUNT * sizeof counts[0]);

@@ -8,7 +8,6 @@
 #include "kernels/sum_tiles.h"
 #include "vk/allocation_pool.h"
 #include "vk/barriers.h"
-#include "vk/descriptors.h"
 #include "vk/queue.h"
 #include "vk/results.h"
 

@@ -21,4 +21,9 @@ dml_code dml_record_commands(dml_context *context, dml_submission *submission, d
 /* Records submission->dispatch between the bindings of `slot`; the arena must have room for its table and entries. */
 dml_code dml_record_dispatch(dml_context *context, dml_submission *submission, dml_slot *slot, dml_status *status);
 
+/* Staging: moves all of submission->step in chunks through host-visible buffers, where host memory cannot be imported or import
+ * is slower. The host packs each chunk's elements without their gaps. There are two submissions with a pair of buffers each:
+ * while the device works on one chunk, the host unpacks the chunk before it and packs the next. */
+dml_code dml_stage(dml_context *context, dml_submission *submission, dml_status *status);
+
 #endif

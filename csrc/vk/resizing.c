@@ -1,10 +1,9 @@
-#include "vk/resizing.h"
+#include "vk/run.h"
 
 #include "kernels/sum_tiles.h"
 #include "kernels/walk.h"
 #include "resampling/resize.h"
 #include "vk/context.h"
-#include "vk/run.h"
 #include "vk/vulkan_allocation.h"
 
 /* --- which sums ------------------------------------------------------------------------------------------------------ */

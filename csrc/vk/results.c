@@ -31,17 +31,12 @@ const char *dml_vk_result_name(int result)
     }
 }
 
-void dml_context_mark_lost(dml_context *context)
-{
-    context->lost = true;
-}
-
 dml_code dml_vk_fail(dml_context *context, int result, const char *doing, dml_status *status)
 {
     dml_code code = DML_VULKAN_ERROR;
     if (result == VK_ERROR_DEVICE_LOST) {
         code = DML_DEVICE_LOST;
-        dml_context_mark_lost(context);
+        context->lost = true;
     } else if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
         code = DML_OUT_OF_DEVICE_MEMORY;
     } else if (result == VK_ERROR_OUT_OF_HOST_MEMORY) {

@@ -12,7 +12,4 @@ const char *dml_vk_result_name(int result);
 /* Fills in `status` from a VkResult. `doing` is what failed, "vkQueueSubmit". Marks the context of a lost device. */
 dml_code dml_vk_fail(dml_context *context, int result, const char *doing, dml_status *status);
 
-/* The context accepts no more calls, and its memory is never freed. */
-void dml_context_mark_lost(dml_context *context);
-
 #endif

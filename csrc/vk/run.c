@@ -3,13 +3,10 @@
 #include "base/blocking.h"
 #include "base/machine.h"
 #include "vk/allocation_pool.h"
-#include "vk/flusher.h"
 #include "vk/queue.h"
 #include "vk/quiesce.h"
 #include "vk/record.h"
 #include "vk/results.h"
-#include "vk/staging.h"
-#include "vk/throttle.h"
 
 /* A submission with more is queued before the next step: hardly any step has as many pieces as are left then. */
 enum { MOST_PIECES = DML_MAX_PIECES - DML_MAX_DISPATCHES };
@@ -292,9 +289,4 @@ dml_code dml_vk_wait(dml_context *context, dml_status *status)
     dml_code code = dml_queue_wait(context, UINT64_MAX, NULL, status);
     dml_context_leave(context);
     return code;
-}
-
-void dml_vk_counts(dml_context *context, uint64_t counts[DML_KERNEL_COUNT])
-{
-    dml_queue_counts(context, counts);
 }

@@ -1,10 +1,8 @@
-#include "vk/staging.h"
+#include "vk/record.h"
 
 #include "base/counters.h"
 #include "vk/queue.h"
 #include "vk/quiesce.h"
-#include "vk/record.h"
-#include "vk/throttle.h"
 
 enum { RING = 2 };
 

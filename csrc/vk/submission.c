@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "vk/descriptors.h"
 #include "vk/results.h"
 
 enum { MAX_IDLE_ARENA = 1024 * 1024 }; /* bytes; a larger one is destroyed with its submission's work */

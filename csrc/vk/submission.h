@@ -37,7 +37,8 @@ typedef struct dml_staging {
     struct dml_staging *next;
 } dml_staging;
 
-/* A descriptor set for each piece and each layout of kernels.h; NULL until it is first used. */
+/* A descriptor set for each piece and each layout of kernels.h: rewritten whenever the piece is recorded, and NULL until it is
+ * first used. */
 typedef struct dml_descriptors {
     VkDescriptorPool pool;
     VkDescriptorSet sets[DML_MAX_PIECES][2]; /* [true]: for ranges that are bound as segments */
@@ -91,6 +92,15 @@ void dml_submission_destroy(dml_context *context, dml_submission *submission);
 
 /* Gives it staging buffers, unless it has some: idle ones, or new ones, which are still empty. */
 dml_code dml_submission_acquire_staging(dml_context *context, dml_submission *submission, dml_status *status);
+
+/* A pool with room for the descriptor sets of all pieces. */
+VkResult dml_descriptors_create(dml_context *context, dml_descriptors *descriptors);
+void dml_descriptors_destroy(dml_context *context, dml_descriptors *descriptors);
+
+/* Writes the set of a piece for a dispatch: `buffers` are bound one to a binding, or cut into segments. The device is done with
+ * the piece that the set was written for before. */
+dml_code dml_descriptors_write(dml_context *context, dml_submission *submission, int piece,
+                               const VkDescriptorBufferInfo buffers[DML_BINDINGS], VkDescriptorSet *set, dml_status *status);
 
 /* Destroys the idle staging buffers; at exit all that is idle. */
 void dml_stagings_destroy(dml_context *context);

@@ -1,8 +1,7 @@
-#include "vk/tables.h"
+#include "vk/run.h"
 
 #include "kernels/table_stages.h"
 #include "vk/context.h"
-#include "vk/run.h"
 #include "vk/vulkan_allocation.h"
 
 /* Between an allocation and host memory programs have one step. */

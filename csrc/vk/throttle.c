@@ -1,8 +1,7 @@
-#include "vk/throttle.h"
+#include "vk/queue.h"
 
 #include "base/blocking.h"
 #include "vk/cpu_needs.h"
-#include "vk/queue.h"
 #include "vk/quiesce.h"
 
 /* The timeline value at which there is room in the queue again; 0 if there is room. A waiting call sleeps until many are

@@ -28,13 +28,6 @@ static VkExternalMemoryFeatureFlags external_buffers(const dml_instance_function
     return external.externalMemoryProperties.externalMemoryFeatures;
 }
 
-/* Whether buffers may be bound to imported host memory. */
-static bool imports_buffers(const dml_instance_functions *vk, VkPhysicalDevice physical)
-{
-    return external_buffers(vk, physical, VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT) &
-           VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
-}
-
 /* Whether memory that buffers are bound to may be exported as it is allocated here. */
 static bool exports_buffers(const dml_instance_functions *vk, VkPhysicalDevice physical)
 {
@@ -54,13 +47,6 @@ static bool exports_timelines(const dml_instance_functions *vk, VkPhysicalDevice
     VkExternalSemaphoreProperties external = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
     vk->vkGetPhysicalDeviceExternalSemaphoreProperties(physical, &info, &external);
     return external.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT;
-}
-
-static void find_exports(const dml_instance_functions *vk, VkPhysicalDevice physical, const dml_extensions *extensions,
-                         dml_device_traits *traits)
-{
-    traits->exportable = extensions->memory_fd && exports_buffers(vk, physical);
-    traits->timeline_fd = extensions->semaphore_fd && exports_timelines(vk, physical);
 }
 
 /* Whether the device lacks what most kernels use; then shaders/words.glsl says what follows. */
@@ -147,7 +133,9 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     dml_features_init(&features);
     vk->vkGetPhysicalDeviceFeatures2(physical, &features.core);
     traits->only_32_bit = has_only_32_bits(&features);
-    traits->host_import = extensions->import && !traits->only_32_bit && imports_buffers(vk, physical);
+    traits->host_import = extensions->import && !traits->only_32_bit &&
+                          (external_buffers(vk, physical, VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT) &
+                           VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT);
     if (traits->host_import)
         subgroup.pNext = &import;
     vk->vkGetPhysicalDeviceProperties2(physical, &all);
@@ -160,11 +148,8 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     traits->core.group_size = group_size(tunables, limits, &subgroup);
     traits->core.shuffles = has_shuffles(&subgroup, traits);
     traits->core.max_groups = (uint32_t)smaller(tunables->max_groups, limits->maxComputeWorkGroupCount[0]);
-    traits->core.alignment = (uint32_t)limits->minStorageBufferOffsetAlignment;
-    if (traits->core.alignment < limits->minUniformBufferOffsetAlignment) /* uncovered: needs another system or driver */
-        traits->core.alignment = (uint32_t)limits->minUniformBufferOffsetAlignment;
-    if (traits->core.alignment < 16)
-        traits->core.alignment = 16; /* uncovered: needs another system or driver */
+    traits->core.alignment = (uint32_t)dml_larger(
+        16, dml_larger((int64_t)limits->minStorageBufferOffsetAlignment, (int64_t)limits->minUniformBufferOffsetAlignment));
     traits->max_buffer = memory.maxMemoryAllocationSize;
     traits->import_alignment = traits->host_import ? import.minImportedHostPointerAlignment : 0;
     traits->core.binding = limits->maxStorageBufferRange & ~UINT32_C(15);
@@ -178,7 +163,8 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     traits->budget = extensions->budget;
     traits->core.kernels = UINT32_MAX;
     traits->mapped = traits->host_moves = traits->flushes = true;
-    find_exports(vk, physical, extensions, traits);
+    traits->exportable = extensions->memory_fd && exports_buffers(vk, physical);
+    traits->timeline_fd = extensions->semaphore_fd && exports_timelines(vk, physical);
     traits->cuda = traits->exportable && all.properties.vendorID == NVIDIA;
     traits->queue_family = (uint32_t)dml_device_compute_family(vk, physical);
 }

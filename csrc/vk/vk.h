@@ -6,14 +6,12 @@
 #ifndef DML_VK_VK_H
 #define DML_VK_VK_H
 
-#include "vk/all_contexts.h"
-#include "vk/arithmetic.h"
 #include "vk/cuda_exchange.h"
 #include "vk/instance.h"
-#include "vk/resizing.h"
 #include "vk/results.h"
 #include "vk/run.h"
 #include "vk/vulkan_allocation.h"
-#include "vk/vulkan_backend.h"
+
+extern const dml_backend dml_vulkan_backend; /* `index` is that of dml_vk_context */
 
 #endif

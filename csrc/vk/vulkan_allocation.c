@@ -152,12 +152,6 @@ dml_code dml_allocation_context(const dml_allocation *allocation, dml_context **
     return DML_OK;
 }
 
-void dml_allocation_expose(dml_allocation *allocation)
-{
-    if (allocation->place)
-        dml_allocations_expose(allocation);
-}
-
 const dml_vulkan_handles *dml_allocation_handles(const dml_allocation *allocation)
 {
     return &allocation->place->block->handles;

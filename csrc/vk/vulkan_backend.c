@@ -1,11 +1,6 @@
-#include "vk/vulkan_backend.h"
+#include "vk/vk.h"
 
 #include "base/blocking.h"
-#include "vk/arithmetic.h"
-#include "vk/instance.h"
-#include "vk/resizing.h"
-#include "vk/run.h"
-#include "vk/vulkan_allocation.h"
 
 static dml_code vulkan_allocate(int index, const dml_allocation *beside, uint64_t bytes, dml_allocation **allocation,
                                 dml_status *status)
