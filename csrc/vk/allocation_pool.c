@@ -21,10 +21,9 @@ enum { POOLED, OPEN, FULL };
 /* Pooled memory is lost to other programs. Where it is the host's, the limit is that of the host's pool. */
 void dml_allocations_init(dml_context *context)
 {
-    bool mapped;
-    dml_buffer_device_type(context, UINT32_MAX, &mapped);
+    const bool mapped = context->traits.mapped;
     const uint64_t most = mapped ? UINT64_C(256) << 20 : UINT64_MAX, usable = mapped ? dml_usable_memory_now().limit : 0;
-    const uint64_t heap = context->offered.heap, memory = usable > 0 && usable < heap ? usable : heap;
+    const uint64_t heap = context->offered.heap_bytes, memory = usable > 0 && usable < heap ? usable : heap;
     const uint64_t fraction = memory / (mapped ? 10 : 4), shared = heap / PROMISED;
     dml_lock_acquire(&context->lock);
     context->allocation_pool.limit = fraction < most ? fraction : most;
@@ -117,9 +116,8 @@ static dml_allocation *take(dml_block *block)
 
 dml_allocation *dml_allocations_find(dml_context *context, size_t size, dml_block *wanted)
 {
-    bool mapped;
+    const bool mapped = context->traits.mapped;
     size_t each;
-    dml_buffer_device_type(context, UINT32_MAX, &mapped);
     dml_lock_acquire(&context->lock);
     int size_class = round_size(context, size, &each);
     dml_block *block = find_block(context, true, size_class, each, mapped);

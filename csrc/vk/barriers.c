@@ -28,15 +28,7 @@ static VkResult record_one(dml_context *context)
 
 dml_code dml_barriers_init(dml_context *context, dml_status *status)
 {
-    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                    .queueFamilyIndex = context->traits.queue_family};
-    VkResult result = DML_CREATE(context, CommandPool, &pool, &context->barriers.pool);
-    VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                            .commandPool = context->barriers.pool,
-                                            .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                            .commandBufferCount = 1};
-    if (result == VK_SUCCESS)
-        result = context->vk.vkAllocateCommandBuffers(context->device, &commands, &context->barriers.commands);
+    VkResult result = dml_commands_create(context, 0, &context->barriers.pool, &context->barriers.commands);
     if (result == VK_SUCCESS)
         result = record_one(context);
     return result ? dml_vk_fail(context, result, "recording a barrier", status) : DML_OK;

@@ -49,7 +49,8 @@ static int64_t find_type(const dml_context *context, uint32_t types, VkMemoryPro
     return best;
 }
 
-int64_t dml_buffer_device_type(const dml_context *context, uint32_t types, bool *mapped)
+/* The memory type of DML_MEMORY_DEVICE, among the bits of `types`, and whether the host sees it; -1 if there is none. */
+static int64_t find_device_type(const dml_context *context, uint32_t types, bool *seen)
 {
     /* Device-local memory that the host sees may be scarce, and slow to read: it is preferred only where it is cached, so
      * that device and host share their memory. */
@@ -57,15 +58,16 @@ int64_t dml_buffer_device_type(const dml_context *context, uint32_t types, bool 
                                                                                        kinds[DML_MEMORY_HOST_CACHED].required |
                                                                                        kinds[DML_MEMORY_HOST_CACHED].preferred;
     int64_t type = find_type(context, types, shared, 0);
-    *mapped = type >= 0 && context->traits.mapped;
+    *seen = type >= 0;
     return type >= 0 ? type : find_type(context, types, device, 0);
 }
 
-uint64_t dml_buffer_device_heap(const dml_context *context)
+void dml_buffer_find_heap(dml_context *context)
 {
-    bool mapped;
-    int64_t type = dml_buffer_device_type(context, UINT32_MAX, &mapped);
-    return type < 0 ? 0 : context->memory.memoryHeaps[context->memory.memoryTypes[type].heapIndex].size;
+    dml_device_traits *offered = &context->offered;
+    const int64_t type = find_device_type(context, UINT32_MAX, &offered->mapped);
+    offered->heap = type < 0 ? 0 : context->memory.memoryTypes[type].heapIndex;
+    offered->heap_bytes = type < 0 ? 0 : context->memory.memoryHeaps[offered->heap].size;
 }
 
 /* What a buffer that CUDA can be shown is made with, and what its memory is. */
@@ -192,7 +194,8 @@ dml_code dml_buffer_create(dml_context *context, uint64_t size, dml_memory_kind 
         snprintf(text, sizeof text, "allocating %llu bytes of device memory", (unsigned long long)needs.size);
         doing = text;
         if (kind == DML_MEMORY_DEVICE) {
-            int64_t type = dml_buffer_device_type(context, needs.memoryTypeBits, &mapped);
+            int64_t type = find_device_type(context, needs.memoryTypeBits, &mapped);
+            mapped = mapped && context->traits.mapped;
             result = type < 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY
                               : allocate(context, needs.size, type, exported ? &exported_memory : NULL, buffer);
         } else {

@@ -32,9 +32,7 @@ dml_code dml_buffer_invalidate(dml_context *context, const dml_buffer *buffer, d
 
 void dml_buffer_destroy(dml_context *context, dml_buffer *buffer); /* a zeroed one is fine */
 
-/* The memory type of DML_MEMORY_DEVICE, among the bits of `types`, and whether it is mapped; -1 if there is none. */
-int64_t dml_buffer_device_type(const dml_context *context, uint32_t types, bool *mapped);
-
-uint64_t dml_buffer_device_heap(const dml_context *context); /* bytes; 0 if there is no such memory */
+/* Fills in what the device offers of the memory that allocations come from. */
+void dml_buffer_find_heap(dml_context *context);
 
 #endif

@@ -67,7 +67,7 @@ static VkResult find_traits(dml_context *context, dml_extensions *extensions)
     if (result)
         return result;
     dml_traits_find(vk, context->physical, extensions, &context->offered);
-    context->offered.heap = dml_buffer_device_heap(context);
+    dml_buffer_find_heap(context);
     dml_traits_override(&context->offered, &context->traits);
     return VK_SUCCESS;
 }

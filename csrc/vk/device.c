@@ -76,6 +76,12 @@ static const char *lost_in_fork(const dml_device *device)
     return NULL;
 }
 
+/* By VkPhysicalDeviceType: what users call it, and which comes first. */
+static const struct {
+    const char *name;
+    int order;
+} types[] = {{"other", 4}, {"integrated", 1}, {"discrete", 0}, {"virtual", 2}, {"cpu", 3}};
+
 void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical, dml_device *device)
 {
     const dml_instance_functions *vk = &instance->vk;
@@ -96,9 +102,10 @@ void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical,
     snprintf(info->name, sizeof info->name, "%s", properties->deviceName);
     snprintf(info->driver, sizeof info->driver, "%.120s%s%.120s", driver.driverName, driver.driverInfo[0] ? " " : "",
              driver.driverInfo);
-    static const char *const types[] = {"other", "integrated", "discrete", "virtual", "cpu"}; /* by VkPhysicalDeviceType */
-    info->type = types[properties->deviceType <= VK_PHYSICAL_DEVICE_TYPE_CPU ? properties->deviceType : 0];
-    device->cpu = properties->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const VkPhysicalDeviceType type = properties->deviceType <= VK_PHYSICAL_DEVICE_TYPE_CPU ? properties->deviceType : 0;
+    info->type = types[type].name;
+    device->order = types[type].order;
+    device->cpu = type == VK_PHYSICAL_DEVICE_TYPE_CPU;
     info->api_major = VK_API_VERSION_MAJOR(properties->apiVersion);
     info->api_minor = VK_API_VERSION_MINOR(properties->apiVersion);
     info->api_patch = VK_API_VERSION_PATCH(properties->apiVersion);

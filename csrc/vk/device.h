@@ -24,6 +24,7 @@ typedef struct dml_device {
     uint8_t uuid[VK_UUID_SIZE];
     uint8_t luid[VK_LUID_SIZE]; /* Windows' number of the adapter, the same for each of its drivers; elsewhere zeros */
     VkDriverId driver;
+    int order; /* of its type: the first is best */
     bool cpu;
 } dml_device;
 

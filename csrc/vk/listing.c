@@ -36,21 +36,13 @@ static bool translated(const dml_device *device)
     return device->driver == VK_DRIVER_ID_MESA_DOZEN;
 }
 
-/* By which devices are sorted: usable ones first, then by type. */
-static int order_of(const dml_device_info *info)
-{
-    static const char *const types[] = {"discrete", "integrated", "virtual", "cpu", "other"};
-    int order = 0;
-    while (order < 4 && strcmp(types[order], info->type) != 0)
-        order++;
-    return info->usable ? order : order + 5;
-}
-
+/* By which devices are sorted: usable ones first, then by type, those with a driver of their own, and memory. */
 static bool better(const dml_device *a, const dml_device *b)
 {
-    int order_a = order_of(&a->info), order_b = order_of(&b->info);
-    if (order_a != order_b)
-        return order_a < order_b;
+    if (a->info.usable != b->info.usable)
+        return a->info.usable;
+    if (a->order != b->order)
+        return a->order < b->order;
     return translated(a) != translated(b) ? translated(b) : a->info.memory > b->info.memory;
 }
 

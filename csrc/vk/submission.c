@@ -40,27 +40,30 @@ void dml_submissions_destroy(dml_context *context)
     }
 }
 
+VkResult dml_commands_create(dml_context *context, VkCommandPoolCreateFlags flags, VkCommandPool *pool,
+                             VkCommandBuffer *commands)
+{
+    const VkCommandPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, .flags = flags, .queueFamilyIndex = context->traits.queue_family};
+    const VkResult result = DML_CREATE(context, CommandPool, &info, pool);
+    if (result)
+        return result;
+    const VkCommandBufferAllocateInfo one = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                             .commandPool = *pool,
+                                             .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                             .commandBufferCount = 1};
+    return context->vk.vkAllocateCommandBuffers(context->device, &one, commands);
+}
+
 static VkResult create_handles(dml_context *context, dml_submission *submission)
 {
-    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                    .flags =
-                                        VK_COMMAND_POOL_CREATE_TRANSIENT_BIT | VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-                                    .queueFamilyIndex = context->traits.queue_family};
-    VkResult result = DML_CREATE(context, CommandPool, &pool, &submission->pool);
-    if (result)
-        return result;
-    VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                            .commandPool = submission->pool,
-                                            .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                            .commandBufferCount = 1};
-    result = context->vk.vkAllocateCommandBuffers(context->device, &commands, &submission->commands);
-    if (result)
-        return result;
-    VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    result = DML_CREATE(context, Fence, &fence, &submission->fence);
-    if (result)
-        return result;
-    return dml_descriptors_create(context, &submission->descriptors);
+    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkResult result =
+        dml_commands_create(context, VK_COMMAND_POOL_CREATE_TRANSIENT_BIT | VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+                            &submission->pool, &submission->commands);
+    if (result == VK_SUCCESS)
+        result = DML_CREATE(context, Fence, &fence, &submission->fence);
+    return result ? result : dml_descriptors_create(context, &submission->descriptors);
 }
 
 dml_submission *dml_submission_create(dml_context *context, dml_status *status)

@@ -79,6 +79,10 @@ typedef struct dml_submission {
     dml_dispatch dispatch;
 } dml_submission;
 
+/* A command buffer, with a pool of its own. */
+VkResult dml_commands_create(dml_context *context, VkCommandPoolCreateFlags flags, VkCommandPool *pool,
+                             VkCommandBuffer *commands);
+
 /* An idle submission, or a new one; NULL if that fails. */
 dml_submission *dml_submission_create(dml_context *context, dml_status *status);
 

@@ -162,7 +162,7 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     traits->pipelines = 256;
     traits->budget = extensions->budget;
     traits->core.kernels = UINT32_MAX;
-    traits->mapped = traits->host_moves = traits->flushes = true;
+    traits->host_moves = traits->flushes = true;
     traits->exportable = extensions->memory_fd && exports_buffers(vk, physical);
     traits->timeline_fd = extensions->semaphore_fd && exports_timelines(vk, physical);
     traits->cuda = traits->exportable && all.properties.vendorID == NVIDIA;
@@ -173,11 +173,12 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
 static struct {
     const char *name;
     int64_t value;
-} overrides[] = {{"kernel", -1},           {"host_import", -1},     {"range", -1},          {"binding", -1}, {"staging", -1},
-                 {"group_size", -1},       {"chunks", -1},          {"max_groups", -1},     {"mapped", -1},  {"heap", -1},
-                 {"invocation_bytes", -1}, {"pipelines", -1},       {"busy_bytes", -1},     {"cpu", -1},     {"flushes", -1},
-                 {"max_item", -1},         {"segments_always", -1}, {"prefetch_ahead", -1}, {"cuda", -1},    {"words_tile", -1},
-                 {"words_dense", -1},      {"rounds", -1},          {"shuffles", -1}};
+} overrides[] = {
+    {"kernel", -1},          {"host_import", -1},    {"range", -1},      {"binding", -1},    {"staging", -1},
+    {"group_size", -1},      {"chunks", -1},         {"max_groups", -1}, {"mapped", -1},     {"invocation_bytes", -1},
+    {"pipelines", -1},       {"busy_bytes", -1},     {"cpu", -1},        {"flushes", -1},    {"max_item", -1},
+    {"segments_always", -1}, {"prefetch_ahead", -1}, {"cuda", -1},       {"words_tile", -1}, {"words_dense", -1},
+    {"rounds", -1},          {"shuffles", -1}};
 
 static int64_t *find_override(const char *name)
 {
@@ -223,7 +224,6 @@ void dml_traits_override(const dml_device_traits *offered, dml_device_traits *tr
     traits->core.max_groups = (uint32_t)lowered("max_groups", offered->core.max_groups);
     traits->pipelines = (int)lowered("pipelines", offered->pipelines);
     traits->mapped = lowered("mapped", offered->mapped);
-    traits->heap = (uint64_t)lowered("heap", (int64_t)offered->heap);
     traits->cpu = lowered("cpu", offered->cpu);
     traits->core.shuffles =
         traits->cpu && traits->core.group_size == DML_SUBGROUP && lowered("shuffles", offered->core.shuffles);

@@ -13,10 +13,11 @@ typedef struct dml_device_traits {
     bool host_import;
     uint64_t import_alignment;
     uint64_t max_buffer; /* bytes of a VkBuffer or an allocation */
-    uint64_t heap;       /* bytes of the heap that allocations come from */
+    uint32_t heap;       /* that allocations come from, */
+    uint64_t heap_bytes; /* and how large it is */
     bool budget;         /* VK_EXT_memory_budget */
     bool segmented;      /* a range may be bound as several descriptor-array segments */
-    bool mapped;         /* allocations are mapped where their memory type allows it */
+    bool mapped;         /* the host sees allocations: device and host share their memory */
     uint64_t staging;    /* most bytes of either side of a staged chunk */
     int pipelines;       /* that exist at a time, unless calls that are recording need more */
     bool flushes;        /* a thread submits what lies in a batch */
@@ -27,7 +28,7 @@ typedef struct dml_device_traits {
     uint32_t queue_family;
 } dml_device_traits;
 
-/* All but `heap`; dml_traits_override follows. */
+/* All but those of dml_buffer_find_heap. */
 void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical, const dml_extensions *extensions,
                      dml_device_traits *traits);
 

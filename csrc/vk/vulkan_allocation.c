@@ -15,23 +15,20 @@ enum { LARGE = 16 << 20 }; /* bytes from which the driver is asked what it has l
 /* What the driver says is left; or without VK_EXT_memory_budget, what should be. */
 static uint64_t available(dml_context *context)
 {
-    bool mapped;
-    int64_t type = dml_buffer_device_type(context, UINT32_MAX, &mapped);
+    const uint64_t all_bytes = context->traits.heap_bytes;
     dml_memory_bytes ours;
     dml_allocations_count(context, &ours);
-    uint64_t taken = ours.used + ours.pooled + ours.unused,
-             left = context->traits.heap > taken ? context->traits.heap - taken : 0;
-    const unsigned long long usable = mapped ? dml_usable_memory_now().left : 0;
+    uint64_t taken = ours.used + ours.pooled + ours.unused, left = all_bytes > taken ? all_bytes - taken : 0;
+    const unsigned long long usable = context->traits.mapped ? dml_usable_memory_now().left : 0;
     if (usable > 0 && usable < left)
         left = usable;
-    if (!context->traits.budget || type < 0)
+    if (!context->traits.budget)
         return left;
     VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {.sType =
                                                             VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
     VkPhysicalDeviceMemoryProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, .pNext = &budget};
     context->instance_vk.vkGetPhysicalDeviceMemoryProperties2(context->physical, &all);
-    uint32_t heap = context->memory.memoryTypes[type].heapIndex;
-    uint64_t offered = budget.heapBudget[heap], usage = budget.heapUsage[heap];
+    uint64_t offered = budget.heapBudget[context->traits.heap], usage = budget.heapUsage[context->traits.heap];
     uint64_t free_bytes = offered > usage ? offered - usage : 0;
     return free_bytes < left ? free_bytes : left;
 }
@@ -41,8 +38,7 @@ static dml_code allocate(dml_block *block, dml_status *status)
 {
     dml_context *context = block->context;
     uint64_t size = block->entry.capacity;
-    bool limited = size >= LARGE || context->traits.heap < context->offered.heap;
-    if (limited && size > available(context))
+    if (size >= LARGE && size > available(context))
         return dml_fail(status, DML_OUT_OF_DEVICE_MEMORY, "too little device memory is left");
     return dml_buffer_create(context, size, DML_MEMORY_DEVICE, &block->buffer, status);
 }

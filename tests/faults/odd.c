@@ -16,7 +16,8 @@
  *   driver_id=N             which driver it says it is, a VkDriverId
  *   semaphores=1            timeline semaphores can be exported: semaphores.c
  *   distinct=1              every physical device has a UUID of its own
- *   heap=N                  bytes of memory in all
+ *   heap=N                  bytes of memory in all,
+ *   said=N                  and what the device says of that
  *   allocations=N           pieces of memory in all, imports included
  *   slow=N                  milliseconds that a submission takes at least
  *   group_count, allocation, binding, alignment, subgroup, invocations, import_alignment, atom
@@ -189,6 +190,7 @@ static VKAPI_ATTR void VKAPI_CALL odd_vkGetPhysicalDeviceMemoryProperties(VkPhys
                                                                           VkPhysicalDeviceMemoryProperties *memory)
 {
     next_instance.vkGetPhysicalDeviceMemoryProperties(device, memory);
+    memory->memoryHeaps[0].size = lower("said", memory->memoryHeaps[0].size);
     if (!odd("memory", 0))
         return;
     memory->memoryTypeCount = odd("memory", 0) == 3 ? 4 : 3;
