@@ -257,11 +257,27 @@ const char *const *dml_row_lines(const dml_row_taps *taps, const dml_sum_inputs 
     return lines;
 }
 
-bool dml_lanes_choose(dml_lines_pass *pass, const dml_lines_kernel *kernel, const void *packed)
+/* --- the choice --------------------------------------------------------------------------------------------------- */
+
+bool dml_lanes_choose_columns(dml_lines_pass *pass, const dml_lines_kernel *kernel, int slot, dml_weights_pack *pack)
 {
-    if (!packed)
+    if (pass->items > DML_LANE_ITEMS)
+        return false;
+    const dml_lanes *lanes = dml_weights_packed(pass->weights, slot + (int)pass->items, pass->items, pack);
+    if (!lanes)
         return false;
     pass->kernel = kernel;
-    pass->packed = packed;
+    pass->packed = lanes;
+    pass->overreads = lanes->overreads;
+    return true;
+}
+
+bool dml_lanes_choose_rows(dml_lines_pass *pass, const dml_lines_kernel *kernel, int slot, dml_weights_pack *pack)
+{
+    const void *taps = dml_lanes_fit(pass) ? dml_weights_packed(pass->weights, slot, 0, pack) : NULL;
+    if (!taps)
+        return false;
+    pass->kernel = kernel;
+    pass->packed = taps;
     return true;
 }

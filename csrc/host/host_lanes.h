@@ -11,6 +11,7 @@
 
 enum {
     DML_LANE = 16,
+    DML_LANE_ITEMS = 4,     /* of a pixel, at most */
     DML_MOST_WORDS = 3,     /* of the weights of 4 taps */
     DML_LANE_CHUNK = 64,    /* taps of which the upper bits may be added in 16 bits */
     DML_MOST_ROW_TAPS = 512 /* of an output along rows; those of more are left to plain C */
@@ -46,7 +47,7 @@ typedef struct dml_row_taps {
     char memory[];
 } dml_row_taps;
 
-/* Both are made by malloc, and freed by free; NULL without memory, or where weights are too large. `encode` makes `words` words
+/* Both are freed by free(); NULL without memory, or where weights are too large. `encode` makes `words` words
  * of 4 taps. */
 dml_lanes *dml_lanes_make(const dml_weights *weights, int64_t items, int64_t lanes, int64_t words, dml_weights_encoder *encode);
 
@@ -60,8 +61,10 @@ dml_row_taps *dml_row_taps_make(const dml_weights *weights, int64_t each, int64_
 /* Whether a pass adds bytes to bytes, by integers, of pixels within the line. */
 bool dml_lanes_fit(const dml_lines_pass *pass);
 
-/* Chooses a kernel for a pass along columns, or rows, which has packed its weights. */
-bool dml_lanes_choose(dml_lines_pass *pass, const dml_lines_kernel *kernel, const void *packed);
+/* Chooses a kernel whose `pack` makes a dml_lanes of the weights, for a pass along columns; or a dml_row_taps, for one along
+ * rows that fits. False if there are none. `slot` is the kernel's first. */
+bool dml_lanes_choose_columns(dml_lines_pass *pass, const dml_lines_kernel *kernel, int slot, dml_weights_pack *pack);
+bool dml_lanes_choose_rows(dml_lines_pass *pass, const dml_lines_kernel *kernel, int slot, dml_weights_pack *pack);
 
 /* Pointers to the lines of an output's taps, in groups of `each`, whose last one repeats; NULL if there are too many. */
 const char *const *dml_row_lines(const dml_row_taps *taps, const dml_sum_inputs *in, int64_t output, int64_t each,

@@ -38,19 +38,18 @@ bool dml_lines_start_at(const char *name)
 
 void dml_lines_choose(dml_lines_pass *pass, bool by_columns, bool plain)
 {
-    for (int k = plain ? KERNELS - 1 : fastest; k < KERNELS; k++)
-        if (kernels[k]->is_supported() && (by_columns ? kernels[k]->choose_columns(pass) : kernels[k]->choose_rows(pass)))
+    for (int k = plain ? KERNELS - 1 : fastest; k < KERNELS; k++) {
+        dml_lines_chooser *choose = by_columns ? kernels[k]->choose_columns : kernels[k]->choose_rows;
+        if (choose && kernels[k]->is_supported() && choose(pass))
             return;
+    }
 }
 
 bool dml_lines_choose_pairs(dml_lines_pass *pass)
 {
-#ifdef DML_LINES_X86
     for (int k = fastest; k < KERNELS; k++)
-        if (kernels[k] == &dml_lines_halves)
-            return kernels[k]->is_supported() && kernels[k]->choose_rows(pass);
-#endif
-    (void)pass;
+        if (kernels[k]->choose_pairs && kernels[k]->is_supported() && kernels[k]->choose_pairs(pass))
+            return true;
     return false;
 }
 

@@ -20,7 +20,6 @@ typedef struct dml_lines_pass {
     dml_weights *weights; /* borrowed */
     const void *packed;   /* what the kernel has made of them; or NULL */
     bool overreads;       /* along columns, it reads behind a line of the input */
-    bool pairs;           /* along rows: an item is a byte and that of the next pixel, which are added as well */
     dml_summing summing;
     int64_t items;
     int64_t from, to; /* bytes of an item that is read, and of one that is written */
@@ -40,17 +39,18 @@ typedef void dml_alpha_kernel(const unsigned char *in, unsigned char *out, int64
 /* Whether this processor runs a kernel. */
 typedef bool dml_lines_probe(void);
 
-/* Chooses a kernel for a pass: false if it is none for that pass, which is then unchanged. Only `halves` is asked for pairs. */
+/* Chooses a kernel for a pass: false if it is none for that pass, which is then unchanged. */
 typedef bool dml_lines_chooser(dml_lines_pass *pass);
 
+/* NULL: what it is not for. */
 struct dml_lines_kernel {
     const char *name;
     dml_lines_probe *is_supported;
-    dml_lines_chooser *choose_columns;
-    dml_lines_chooser *choose_rows;
+    dml_lines_chooser *choose_columns, *choose_rows;
+    dml_lines_chooser *choose_pairs; /* along rows: an item is a byte and that of the next pixel, which are added as well */
     dml_columns_kernel *columns;
     dml_rows_kernel *rows;
-    dml_alpha_kernel *alpha; /* NULL: it has none */
+    dml_alpha_kernel *alpha;
 };
 
 /* Which kernel runs from now on, where it is for a pass, and else those behind it: NULL for the first. False if this processor
@@ -63,11 +63,11 @@ const char *dml_lines_kernel_name(int index);
 /* Chooses the fastest kernel that is for a pass, or plain C. */
 void dml_lines_choose(dml_lines_pass *pass, bool by_columns, bool plain);
 
-/* The fastest kernel for alpha; NULL for plain C. */
-dml_alpha_kernel *dml_lines_alpha(void);
-
 /* The same for a pass of pairs along rows; false if there is none. */
 bool dml_lines_choose_pairs(dml_lines_pass *pass);
+
+/* The fastest kernel for alpha; NULL for plain C. */
+dml_alpha_kernel *dml_lines_alpha(void);
 
 /* For every pass, and processor. */
 extern const dml_lines_kernel dml_lines_plain;

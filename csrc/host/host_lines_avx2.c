@@ -1,18 +1,11 @@
 /* AVX2. A weight is a signed word of 16 bits and a signed byte above it. Products of words and bytes are added in 32 bits,
  * those of the upper bytes in 16 bits, which are added to the others after at most CHUNK groups. */
-#include "host/host_lanes.h"
+#include "host/host_avx2.h"
 
 #ifdef DML_LINES_X86
 
-#include <immintrin.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/compiler.h"
 #include "base/processor.h"
-
-#define TARGET __attribute__((target("avx2")))
-#define INLINE static inline TARGET __attribute__((always_inline))
 
 enum { LANES = 2, VECTOR = 32, WORDS = 3, CHUNK = DML_LANE_CHUNK / 4 };
 
@@ -24,7 +17,7 @@ bool dml_lines_have_avx2(void)
 /* --- weights ------------------------------------------------------------------------------------------------------ */
 
 /* The words of even taps, those of odd taps, and the upper bytes: 0x8000 is added to what is above a signed word. */
-TARGET static void encode(const int32_t *weights, uint32_t *words)
+AVX2_TARGET static void encode(const int32_t *weights, uint32_t *words)
 {
     const __m128i four = _mm_loadu_si128((const void *)weights), above = _mm_add_epi32(four, _mm_set1_epi32(0x8000));
     const __m128i low = _mm_setr_epi8(0, 1, 8, 9, 4, 5, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1);
@@ -42,18 +35,14 @@ static void encode_row(const int32_t *weights, uint32_t *words)
     words[1] = bytes | bytes << 16;
 }
 
-#define PACK(items)                                                                                                            \
-    static void *pack_##items(const dml_weights *weights)                                                                      \
-    {                                                                                                                          \
-        return dml_lanes_make(weights, items, LANES, WORDS, encode);                                                           \
-    }
-PACK(1)
-PACK(2)
-PACK(3)
-PACK(4)
-
-static void *pack_rows(const dml_weights *weights)
+static void *pack(const dml_weights *weights, int64_t items)
 {
+    return dml_lanes_make(weights, items, LANES, WORDS, encode);
+}
+
+static void *pack_rows(const dml_weights *weights, int64_t items)
+{
+    (void)items;
     return dml_row_taps_make(weights, 2, 2, encode_row);
 }
 
@@ -63,35 +52,27 @@ typedef struct sums {
     __m256i words, bytes; /* of 32 bits; of 16 */
 } sums;
 
-INLINE void carry(sums *sums)
+AVX2_INLINE void carry(sums *sums)
 {
     const __m256i pairs = _mm256_madd_epi16(sums->bytes, _mm256_set1_epi16(1));
     sums->words = _mm256_add_epi32(sums->words, _mm256_slli_epi32(pairs, 16));
     sums->bytes = _mm256_setzero_si256();
 }
 
-INLINE __m128i load(const char *line, int64_t at)
+AVX2_INLINE void add_group(sums *sums, const char *line, const int64_t *at, __m256i control, const __m256i *weights)
 {
-    return _mm_loadu_si128((const void *)(line + at));
-}
-
-INLINE void add_group(sums *sums, const char *line, const int64_t *at, __m256i control, const __m256i *weights)
-{
-    __m256i bytes = _mm256_inserti128_si256(_mm256_castsi128_si256(load(line, at[0])), load(line, at[1]), 1);
-    bytes = _mm256_shuffle_epi8(bytes, control);
-    const __m256i even = _mm256_madd_epi16(_mm256_and_si256(bytes, _mm256_set1_epi16(255)), weights[0]);
-    const __m256i odd = _mm256_madd_epi16(_mm256_srli_epi16(bytes, 8), weights[1]);
-    sums->words = _mm256_add_epi32(sums->words, _mm256_add_epi32(even, odd));
+    const __m256i bytes = _mm256_shuffle_epi8(dml_avx2_lanes(line, at[0], at[1]), control);
+    sums->words = _mm256_add_epi32(sums->words, dml_avx2_products(bytes, weights));
     sums->bytes = _mm256_add_epi16(sums->bytes, _mm256_maddubs_epi16(bytes, weights[2]));
 }
 
-INLINE __m256i shifted(__m256i sums, __m256i half, __m128i shift)
+AVX2_INLINE __m256i shifted(__m256i sums, __m256i half, __m128i shift)
 {
     return _mm256_sra_epi32(_mm256_add_epi32(sums, half), shift);
 }
 
 /* Each lane has the sums of its outputs. */
-INLINE void store(const __m256i *lines, char *const *out, int64_t at, __m256i half, __m128i shift, const int items)
+AVX2_INLINE void store(const __m256i *lines, char *const *out, int64_t at, __m256i half, __m128i shift, const int items)
 {
     const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     const __m256i drop = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, -1, -1, 8, 9, 10, 12, 13, 14, -1, -1));
@@ -107,18 +88,18 @@ INLINE void store(const __m256i *lines, char *const *out, int64_t at, __m256i ha
     _mm_storel_epi64((void *)(out[3] + at), _mm_unpackhi_epi64(high, high));
 }
 
-INLINE __m256i fold_pairs(__m256i a, __m256i b)
+AVX2_INLINE __m256i fold_pairs(__m256i a, __m256i b)
 {
     return _mm256_add_epi32(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
 }
 
-INLINE __m256i fold_all(__m256i a, __m256i b)
+AVX2_INLINE __m256i fold_all(__m256i a, __m256i b)
 {
     return _mm256_add_epi32(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
 }
 
 /* Each lane has the sums of one output, several of an item, which are added. Then the items of all lines follow each other. */
-INLINE void store_wide(const __m256i *lines, char *const *out, int64_t at, __m256i half, __m128i shift, const int items)
+AVX2_INLINE void store_wide(const __m256i *lines, char *const *out, int64_t at, __m256i half, __m128i shift, const int items)
 {
     __m256i words;
     if (items == 1) {
@@ -138,8 +119,8 @@ INLINE void store_wide(const __m256i *lines, char *const *out, int64_t at, __m25
         }
 }
 
-INLINE void run_columns(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end,
-                        const int items, const bool wide)
+AVX2_INLINE void run_columns(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end,
+                             const int items, const bool wide)
 {
     const dml_lanes *lanes = pass->packed;
     const int64_t outputs = LANES * lanes->outputs, step = lanes->step;
@@ -172,7 +153,7 @@ INLINE void run_columns(const dml_lines_pass *pass, const char *const *in, char 
     }
 }
 
-TARGET static void columns(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end)
+AVX2_TARGET static void columns(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end)
 {
     const bool wide = ((const dml_lanes *)pass->packed)->wide;
     if (pass->items == 1 && wide)
@@ -188,7 +169,7 @@ TARGET static void columns(const dml_lines_pass *pass, const char *const *in, ch
 /* --- along rows --------------------------------------------------------------------------------------------------- */
 
 /* The upper bytes' sums of 16 items, as those of 8 each. */
-INLINE void carry_rows(__m256i words[2], __m256i *bytes)
+AVX2_INLINE void carry_rows(__m256i words[2], __m256i *bytes)
 {
     const __m256i zero = _mm256_setzero_si256();
     words[0] = _mm256_add_epi32(words[0], _mm256_unpacklo_epi16(zero, *bytes));
@@ -196,7 +177,7 @@ INLINE void carry_rows(__m256i words[2], __m256i *bytes)
     *bytes = zero;
 }
 
-INLINE void add_pair(__m256i words[2], __m256i *bytes, __m256i zipped, __m256i lower_pair, __m256i upper_pair)
+AVX2_INLINE void add_pair(__m256i words[2], __m256i *bytes, __m256i zipped, __m256i lower_pair, __m256i upper_pair)
 {
     const __m256i zero = _mm256_setzero_si256();
     *bytes = _mm256_add_epi16(*bytes, _mm256_maddubs_epi16(zipped, upper_pair));
@@ -205,8 +186,8 @@ INLINE void add_pair(__m256i words[2], __m256i *bytes, __m256i zipped, __m256i l
 }
 
 /* 32 items. */
-INLINE void run_vector(const char *const *lines, const uint32_t *weights, const uint32_t *end, int64_t at, char *out,
-                       __m256i half, __m128i shift)
+AVX2_INLINE void run_vector(const char *const *lines, const uint32_t *weights, const uint32_t *end, int64_t at, char *out,
+                            __m256i half, __m128i shift)
 {
     __m256i low[2] = {half, half}, high[2] = {half, half}, low_bytes = _mm256_setzero_si256(), high_bytes = low_bytes;
     const int64_t chunk = (int64_t)2 * CHUNK;
@@ -229,7 +210,7 @@ INLINE void run_vector(const char *const *lines, const uint32_t *weights, const 
 }
 
 /* The last vector may overlap the one before it. */
-TARGET static void rows(const dml_lines_pass *pass, const dml_sum_inputs *in, int64_t output, char *out, int64_t count)
+AVX2_TARGET static void rows(const dml_lines_pass *pass, const dml_sum_inputs *in, int64_t output, char *out, int64_t count)
 {
     const dml_row_taps *taps = pass->packed;
     const char *room[DML_MOST_ROW_TAPS + 4];
@@ -251,22 +232,20 @@ TARGET static void rows(const dml_lines_pass *pass, const dml_sum_inputs *in, in
 
 static bool choose_columns(dml_lines_pass *pass)
 {
-    static dml_weights_pack *const packs[] = {pack_1, pack_2, pack_3, pack_4};
-    if (!dml_lanes_fit(pass) || pass->items > 4)
-        return false;
-    const int slot = DML_SLOT_AVX2 + (int)pass->items;
-    const dml_lanes *lanes = dml_weights_packed(pass->weights, slot, packs[pass->items - 1], free);
-    pass->overreads = lanes && lanes->overreads;
-    return dml_lanes_choose(pass, &dml_lines_avx2, lanes);
+    return dml_lanes_fit(pass) && dml_lanes_choose_columns(pass, &dml_lines_avx2, DML_SLOT_AVX2, pack);
 }
 
 static bool choose_rows(dml_lines_pass *pass)
 {
-    return dml_lanes_fit(pass) &&
-           dml_lanes_choose(pass, &dml_lines_avx2, dml_weights_packed(pass->weights, DML_SLOT_AVX2, pack_rows, free));
+    return dml_lanes_choose_rows(pass, &dml_lines_avx2, DML_SLOT_AVX2, pack_rows);
 }
 
-const dml_lines_kernel dml_lines_avx2 = {"avx2", dml_lines_have_avx2, choose_columns, choose_rows, columns,
-                                         rows,   dml_alpha_avx2};
+const dml_lines_kernel dml_lines_avx2 = {.name = "avx2",
+                                         .is_supported = dml_lines_have_avx2,
+                                         .choose_columns = choose_columns,
+                                         .choose_rows = choose_rows,
+                                         .columns = columns,
+                                         .rows = rows,
+                                         .alpha = dml_alpha_avx2};
 
 #endif

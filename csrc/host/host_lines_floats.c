@@ -1,16 +1,12 @@
 /* AVX2: sums of bytes with weights that are floats, along columns, of pixels of 3 or 4 items: OpenCV's areas. */
-#include "host/host_lines.h"
+#include "host/host_avx2.h"
 
 #ifdef DML_LINES_X86
 
-#include <immintrin.h>
 #include <string.h>
 
-#define TARGET __attribute__((target("avx2")))
-#define INLINE static inline TARGET __attribute__((always_inline))
-
 /* A pixel of two lines, with a byte behind where pixels have 3. */
-INLINE __m256 load_pixels(const char *a, const char *b)
+AVX2_INLINE __m256 load_pixels(const char *a, const char *b)
 {
     int32_t first, second;
     memcpy(&first, a, sizeof first);
@@ -20,8 +16,8 @@ INLINE __m256 load_pixels(const char *a, const char *b)
 }
 
 /* What is written behind a pixel is overwritten by the next one. */
-INLINE void run(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end,
-                const int items)
+AVX2_INLINE void run(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end,
+                     const int items)
 {
     const int64_t taps = pass->weights->taps;
     for (int64_t x = begin; x < end; x++) {
@@ -40,7 +36,7 @@ INLINE void run(const dml_lines_pass *pass, const char *const *in, char *const *
     }
 }
 
-TARGET static void columns(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end)
+AVX2_TARGET static void columns(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end)
 {
     if (pass->items == 3)
         run(pass, in, out, begin, end, 3);
@@ -58,12 +54,7 @@ static bool choose_columns(dml_lines_pass *pass)
     return true;
 }
 
-static bool choose_rows(dml_lines_pass *pass)
-{
-    (void)pass;
-    return false;
-}
-
-const dml_lines_kernel dml_lines_floats = {"floats", dml_lines_have_avx2, choose_columns, choose_rows, columns, NULL, NULL};
+const dml_lines_kernel dml_lines_floats = {
+    .name = "floats", .is_supported = dml_lines_have_avx2, .choose_columns = choose_columns, .columns = columns};
 
 #endif

@@ -1,24 +1,19 @@
 /* AVX2: means of blocks of 2 x 2 bytes, which are OpenCV's halves of images, both passes at once. To the pass along rows, a
  * byte and that of the next pixel are an item of 2 bytes. */
-#include "host/host_lines.h"
+#include "host/host_avx2.h"
 
 #ifdef DML_LINES_X86
-
-#include <immintrin.h>
-
-#define TARGET __attribute__((target("avx2")))
-#define INLINE static inline TARGET __attribute__((always_inline))
 
 enum { LANE = 16 };
 
 /* Bytes of a lane that are whole pairs of pixels. */
-INLINE int64_t used_of(const int64_t items)
+AVX2_INLINE int64_t used_of(const int64_t items)
 {
     return items == 3 ? 12 : LANE;
 }
 
 /* The two bytes of an item side by side. */
-INLINE __m256i control_of(const int64_t items)
+AVX2_INLINE __m256i control_of(const int64_t items)
 {
     if (items == 3)
         return _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11, -1, -1, -1, -1));
@@ -26,16 +21,15 @@ INLINE __m256i control_of(const int64_t items)
 }
 
 /* Sums of two lanes of a line. */
-INLINE __m256i pairs_of(const char *line, const int64_t items)
+AVX2_INLINE __m256i pairs_of(const char *line, const int64_t items)
 {
-    const __m128i low = _mm_loadu_si128((const void *)line), high = _mm_loadu_si128((const void *)(line + used_of(items)));
-    __m256i bytes = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+    __m256i bytes = dml_avx2_lanes(line, 0, used_of(items));
     if (items > 1)
         bytes = _mm256_shuffle_epi8(bytes, control_of(items));
     return _mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1));
 }
 
-INLINE void run_vector(const char *a, const char *b, char *out, const int64_t items)
+AVX2_INLINE void run_vector(const char *a, const char *b, char *out, const int64_t items)
 {
     const __m256i sums = _mm256_add_epi16(_mm256_add_epi16(pairs_of(a, items), pairs_of(b, items)), _mm256_set1_epi16(2));
     const __m256i means = _mm256_srli_epi16(sums, 2);
@@ -49,7 +43,7 @@ INLINE void run_vector(const char *a, const char *b, char *out, const int64_t it
 }
 
 /* Vectors read and write as many bytes as there are; single items follow. */
-INLINE void run(const char *a, const char *b, char *out, int64_t count, const int64_t items)
+AVX2_INLINE void run(const char *a, const char *b, char *out, int64_t count, const int64_t items)
 {
     const unsigned char *first = (const unsigned char *)a, *second = (const unsigned char *)b;
     int64_t at = 0;
@@ -60,7 +54,7 @@ INLINE void run(const char *a, const char *b, char *out, int64_t count, const in
             out[k - at] = (char)((first[k] + first[k + items] + second[k] + second[k + items] + 2) >> 2);
 }
 
-TARGET static void rows(const dml_lines_pass *pass, const dml_sum_inputs *in, int64_t output, char *out, int64_t count)
+AVX2_TARGET static void rows(const dml_lines_pass *pass, const dml_sum_inputs *in, int64_t output, char *out, int64_t count)
 {
     const int64_t first = dml_weights_row(pass->weights, output)[0];
     const char *a = in->base + (first & in->mask) * in->stride, *b = in->base + ((first + 1) & in->mask) * in->stride;
@@ -72,21 +66,15 @@ TARGET static void rows(const dml_lines_pass *pass, const dml_sum_inputs *in, in
         run(a, b, out, count, 4);
 }
 
-/* Where both passes are this one. */
-static bool choose_rows(dml_lines_pass *pass)
+static bool choose_pairs(dml_lines_pass *pass)
 {
-    if (!pass->pairs || (pass->items != 1 && pass->items != 3 && pass->items != 4))
+    if (pass->items != 1 && pass->items != 3 && pass->items != 4)
         return false;
     pass->kernel = &dml_lines_halves;
     return true;
 }
 
-static bool choose_columns(dml_lines_pass *pass)
-{
-    (void)pass;
-    return false;
-}
-
-const dml_lines_kernel dml_lines_halves = {"halves", dml_lines_have_avx2, choose_columns, choose_rows, NULL, rows, NULL};
+const dml_lines_kernel dml_lines_halves = {
+    .name = "halves", .is_supported = dml_lines_have_avx2, .choose_pairs = choose_pairs, .rows = rows};
 
 #endif

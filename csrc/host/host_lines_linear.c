@@ -1,16 +1,12 @@
 /* AVX2: sums of one or two taps, by weights of 12 bits, with words of 16 bits between the passes: OpenCV's linear ones. */
-#include "host/host_lanes.h"
+#include "host/host_avx2.h"
 
 #ifdef DML_LINES_X86
 
-#include <immintrin.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/compiler.h"
-
-#define TARGET __attribute__((target("avx2")))
-#define INLINE static inline TARGET __attribute__((always_inline))
 
 /* A block along columns has four lanes, each with as many outputs as fit, or one. */
 enum { LANES = 4, MOST_WEIGHT = 4096, VECTOR = 32 };
@@ -108,33 +104,17 @@ static void *pack(const dml_weights *weights, int64_t items)
     return made;
 }
 
-#define PACK(items)                                                                                                            \
-    static void *pack_##items(const dml_weights *weights)                                                                      \
-    {                                                                                                                          \
-        return pack(weights, items);                                                                                           \
-    }
-PACK(1)
-PACK(2)
-PACK(3)
-PACK(4)
-
 /* --- along columns ------------------------------------------------------------------------------------------------ */
 
-INLINE __m128i load(const char *line, int32_t at)
+AVX2_INLINE __m256i sums_of(const char *line, const struct block *block, const int first, __m128i shift)
 {
-    return _mm_loadu_si128((const void *)(line + at));
-}
-
-INLINE __m256i sums_of(const char *line, const struct block *block, const int first, __m128i shift)
-{
-    const __m256i bytes = _mm256_inserti128_si256(_mm256_castsi128_si256(load(line, block->positions[first])),
-                                                  load(line, block->positions[first + 1]), 1);
+    const __m256i bytes = dml_avx2_lanes(line, block->positions[first], block->positions[first + 1]);
     const __m256i words = _mm256_shuffle_epi8(bytes, _mm256_load_si256((const void *)block->controls[first]));
     return _mm256_sra_epi32(_mm256_madd_epi16(words, _mm256_load_si256((const void *)block->weights[first])), shift);
 }
 
 /* Moves the words that are used to the front of a lane. */
-INLINE __m256i order_of(const int64_t used)
+AVX2_INLINE __m256i order_of(const int64_t used)
 {
     if (used == 3)
         return _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13, -1, -1, -1, -1));
@@ -144,7 +124,8 @@ INLINE __m256i order_of(const int64_t used)
 }
 
 /* Of each lane `used` sums are outputs: of the others, which lie behind, the next lane takes the place. */
-INLINE void run_columns(const dml_lines_pass *pass, const char *line, char *out, int64_t begin, int64_t end, const int64_t used)
+AVX2_INLINE void run_columns(const dml_lines_pass *pass, const char *line, char *out, int64_t begin, int64_t end,
+                             const int64_t used)
 {
     const pairs *pairs = pass->packed;
     const int64_t outputs = LANES * pairs->outputs;
@@ -161,7 +142,7 @@ INLINE void run_columns(const dml_lines_pass *pass, const char *line, char *out,
     }
 }
 
-TARGET static void columns(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end)
+AVX2_TARGET static void columns(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end)
 {
     const int64_t used = ((const pairs *)pass->packed)->outputs * pass->items;
     for (int k = 0; k < DML_LINES && (k == 0 || out[k] != out[k - 1]); k++) {
@@ -178,32 +159,33 @@ TARGET static void columns(const dml_lines_pass *pass, const char *const *in, ch
 
 static bool choose_columns(dml_lines_pass *pass)
 {
-    static dml_weights_pack *const packs[] = {pack_1, pack_2, pack_3, pack_4};
     if (pass->summing.sum->kind != DML_SUM_SHIFT || pass->from != 1 || pass->to != 2 || pass->items > 4)
         return false;
-    const pairs *pairs = dml_weights_packed(pass->weights, DML_SLOT_LINEAR + (int)pass->items, packs[pass->items - 1], free);
+    const pairs *pairs = dml_weights_packed(pass->weights, DML_SLOT_LINEAR + (int)pass->items, pass->items, pack);
     if (!pairs || 255 * pairs->most >> pass->summing.sum->shift > UINT16_MAX)
         return false;
+    pass->kernel = &dml_lines_linear;
+    pass->packed = pairs;
     pass->overreads = pairs->overreads;
-    return dml_lanes_choose(pass, &dml_lines_linear, pairs);
+    return true;
 }
 
 /* --- along rows --------------------------------------------------------------------------------------------------- */
 
-INLINE __m256i load_words(const char *line, int64_t at)
+AVX2_INLINE __m256i load_words(const char *line, int64_t at)
 {
     return _mm256_loadu_si256((const void *)(line + 2 * at));
 }
 
 /* 16 words of each line: both products are shifted by 16 before they are added. */
-INLINE __m256i add_floors(__m256i a, __m256i b, const __m256i weights[2])
+AVX2_INLINE __m256i add_floors(__m256i a, __m256i b, const __m256i weights[2])
 {
     const __m256i sum = _mm256_add_epi16(_mm256_mulhi_epu16(a, weights[0]), _mm256_mulhi_epu16(b, weights[1]));
     return _mm256_srli_epi16(_mm256_add_epi16(sum, _mm256_set1_epi16(2)), 2);
 }
 
 /* Rounded, once they are added, by a shift: words are taken as signed ones, which are 32768 less. */
-INLINE __m256i add_rounded(__m256i a, __m256i b, __m256i pair, __m256i half, __m128i shift)
+AVX2_INLINE __m256i add_rounded(__m256i a, __m256i b, __m256i pair, __m256i half, __m128i shift)
 {
     const __m256i sign = _mm256_set1_epi16(INT16_MIN);
     a = _mm256_xor_si256(a, sign);
@@ -220,7 +202,7 @@ typedef struct row {
     const char *lines[2];
 } row;
 
-INLINE void run_vector(const row *row, int64_t at, char *out, const bool floors)
+AVX2_INLINE void run_vector(const row *row, int64_t at, char *out, const bool floors)
 {
     __m256i words[2];
     DML_UNROLL
@@ -233,7 +215,7 @@ INLINE void run_vector(const row *row, int64_t at, char *out, const bool floors)
 }
 
 /* The last vector may overlap the one before it. */
-INLINE void run_row(const row *row, char *out, int64_t count, const bool floors)
+AVX2_INLINE void run_row(const row *row, char *out, int64_t count, const bool floors)
 {
     for (int64_t at = 0; at + VECTOR <= count; at += VECTOR)
         run_vector(row, at, out, floors);
@@ -241,7 +223,7 @@ INLINE void run_row(const row *row, char *out, int64_t count, const bool floors)
         run_vector(row, count - VECTOR, out, floors);
 }
 
-TARGET static void rows(const dml_lines_pass *pass, const dml_sum_inputs *in, int64_t output, char *out, int64_t count)
+AVX2_TARGET static void rows(const dml_lines_pass *pass, const dml_sum_inputs *in, int64_t output, char *out, int64_t count)
 {
     const int32_t *weights = dml_weights_row(pass->weights, output), bits = pass->summing.sum->shift;
     const int64_t taps = pass->weights->taps;
@@ -276,6 +258,11 @@ static bool choose_rows(dml_lines_pass *pass)
     return true;
 }
 
-const dml_lines_kernel dml_lines_linear = {"linear", dml_lines_have_avx2, choose_columns, choose_rows, columns, rows, NULL};
+const dml_lines_kernel dml_lines_linear = {.name = "linear",
+                                           .is_supported = dml_lines_have_avx2,
+                                           .choose_columns = choose_columns,
+                                           .choose_rows = choose_rows,
+                                           .columns = columns,
+                                           .rows = rows};
 
 #endif

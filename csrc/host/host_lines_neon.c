@@ -5,7 +5,6 @@
 #ifdef DML_LINES_NEON
 
 #include <arm_neon.h>
-#include <stdlib.h>
 #include <string.h>
 #ifdef __linux__
 #include <sys/auxv.h>
@@ -46,18 +45,14 @@ static void encode(const int32_t *weights, uint32_t *words)
     }
 }
 
-#define PACK(items)                                                                                                            \
-    static void *pack_##items(const dml_weights *weights)                                                                      \
-    {                                                                                                                          \
-        return dml_lanes_make(weights, items, LANES, DIGITS, encode);                                                          \
-    }
-PACK(1)
-PACK(2)
-PACK(3)
-PACK(4)
-
-static void *pack_rows(const dml_weights *weights)
+static void *pack(const dml_weights *weights, int64_t items)
 {
+    return dml_lanes_make(weights, items, LANES, DIGITS, encode);
+}
+
+static void *pack_rows(const dml_weights *weights, int64_t items)
+{
+    (void)items;
     return dml_row_taps_make(weights, 4, DIGITS, encode);
 }
 
@@ -201,20 +196,19 @@ TARGET static void rows(const dml_lines_pass *pass, const dml_sum_inputs *in, in
 
 static bool choose_columns(dml_lines_pass *pass)
 {
-    static dml_weights_pack *const packs[] = {pack_1, pack_2, pack_3, pack_4};
-    if (!dml_lanes_fit(pass) || pass->items > 4)
-        return false;
-    const dml_lanes *lanes = dml_weights_packed(pass->weights, DML_SLOT_NEON + (int)pass->items, packs[pass->items - 1], free);
-    pass->overreads = lanes && lanes->overreads;
-    return dml_lanes_choose(pass, &dml_lines_neon, lanes);
+    return dml_lanes_fit(pass) && dml_lanes_choose_columns(pass, &dml_lines_neon, DML_SLOT_NEON, pack);
 }
 
 static bool choose_rows(dml_lines_pass *pass)
 {
-    return dml_lanes_fit(pass) &&
-           dml_lanes_choose(pass, &dml_lines_neon, dml_weights_packed(pass->weights, DML_SLOT_NEON, pack_rows, free));
+    return dml_lanes_choose_rows(pass, &dml_lines_neon, DML_SLOT_NEON, pack_rows);
 }
 
-const dml_lines_kernel dml_lines_neon = {"neon", is_supported, choose_columns, choose_rows, columns, rows, NULL};
+const dml_lines_kernel dml_lines_neon = {.name = "neon",
+                                         .is_supported = is_supported,
+                                         .choose_columns = choose_columns,
+                                         .choose_rows = choose_rows,
+                                         .columns = columns,
+                                         .rows = rows};
 
 #endif

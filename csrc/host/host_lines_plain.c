@@ -115,4 +115,5 @@ static void rows(const dml_lines_pass *pass, const dml_sum_inputs *in, int64_t o
                 count);
 }
 
-const dml_lines_kernel dml_lines_plain = {"plain", always, choose, choose, columns, rows, NULL};
+const dml_lines_kernel dml_lines_plain = {
+    .name = "plain", .is_supported = always, .choose_columns = choose, .choose_rows = choose, .columns = columns, .rows = rows};

@@ -2,7 +2,6 @@
 
 #ifdef DML_LINES_X86
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -22,28 +21,19 @@ static bool has_vbmi(void)
 
 /* --- weights ------------------------------------------------------------------------------------------------------ */
 
+static void *pack(const dml_weights *weights, int64_t items)
+{
+    return dml_lanes_make(weights, items, LANES, DML_DIGITS, dml_vnni_encode);
+}
+
 /* With lanes that are joined, if that is possible. */
 static void *pack_joined(const dml_weights *weights, int64_t items)
 {
-    dml_lanes *lanes = dml_lanes_make(weights, items, LANES, DML_DIGITS, dml_vnni_encode);
+    dml_lanes *lanes = pack(weights, items);
     for (int64_t vectors = 1; lanes && !lanes->joined && vectors <= 2; vectors++)
         dml_lanes_join(lanes, weights->inputs, vectors);
     return lanes;
 }
-
-#define PACK(items)                                                                                                            \
-    static void *pack_##items(const dml_weights *weights)                                                                      \
-    {                                                                                                                          \
-        return dml_lanes_make(weights, items, LANES, DML_DIGITS, dml_vnni_encode);                                             \
-    }                                                                                                                          \
-    static void *pack_joined_##items(const dml_weights *weights)                                                               \
-    {                                                                                                                          \
-        return pack_joined(weights, items);                                                                                    \
-    }
-PACK(1)
-PACK(2)
-PACK(3)
-PACK(4)
 
 /* --- along columns ------------------------------------------------------------------------------------------------ */
 
@@ -211,35 +201,32 @@ VNNI_TARGET static void columns(const dml_lines_pass *pass, const char *const *i
 
 /* --- the kernels -------------------------------------------------------------------------------------------------- */
 
-static bool choose(dml_lines_pass *pass, const dml_lines_kernel *kernel, int slot, dml_weights_pack *const *packs)
-{
-    if (!dml_lanes_fit(pass) || pass->items > 4)
-        return false;
-    const dml_lanes *lanes = dml_weights_packed(pass->weights, slot + (int)pass->items, packs[pass->items - 1], free);
-    pass->overreads = lanes && lanes->overreads;
-    return dml_lanes_choose(pass, kernel, lanes);
-}
-
 static bool choose_columns(dml_lines_pass *pass)
 {
-    static dml_weights_pack *const packs[] = {pack_1, pack_2, pack_3, pack_4};
-    return choose(pass, &dml_lines_vnni, DML_SLOT_VNNI, packs);
+    return dml_lanes_fit(pass) && dml_lanes_choose_columns(pass, &dml_lines_vnni, DML_SLOT_VNNI, pack);
 }
 
 static bool choose_joined(dml_lines_pass *pass)
 {
-    static dml_weights_pack *const packs[] = {pack_joined_1, pack_joined_2, pack_joined_3, pack_joined_4};
-    return choose(pass, &dml_lines_vbmi, DML_SLOT_VBMI, packs);
+    return dml_lanes_fit(pass) && dml_lanes_choose_columns(pass, &dml_lines_vbmi, DML_SLOT_VBMI, pack_joined);
 }
 
 static bool choose_rows(dml_lines_pass *pass)
 {
-    const int slot = DML_SLOT_VNNI;
-    return dml_lanes_fit(pass) &&
-           dml_lanes_choose(pass, &dml_lines_vnni, dml_weights_packed(pass->weights, slot, dml_vnni_pack_rows, free));
+    return dml_lanes_choose_rows(pass, &dml_lines_vnni, DML_SLOT_VNNI, dml_vnni_pack_rows);
 }
 
-const dml_lines_kernel dml_lines_vnni = {"vnni", has_vnni, choose_columns, choose_rows, columns, dml_vnni_rows, NULL};
-const dml_lines_kernel dml_lines_vbmi = {"vbmi", has_vbmi, choose_joined, choose_rows, columns, dml_vnni_rows, NULL};
+const dml_lines_kernel dml_lines_vnni = {.name = "vnni",
+                                         .is_supported = has_vnni,
+                                         .choose_columns = choose_columns,
+                                         .choose_rows = choose_rows,
+                                         .columns = columns,
+                                         .rows = dml_vnni_rows};
+const dml_lines_kernel dml_lines_vbmi = {.name = "vbmi",
+                                         .is_supported = has_vbmi,
+                                         .choose_columns = choose_joined,
+                                         .choose_rows = choose_rows,
+                                         .columns = columns,
+                                         .rows = dml_vnni_rows};
 
 #endif

@@ -1,16 +1,9 @@
 /* AVX2: sums of any numbers, which have 32 bits on the way: OpenCV's passes with words or floats between them. */
-#include "host/host_lanes.h"
+#include "host/host_avx2.h"
 
 #ifdef DML_LINES_X86
 
-#include <immintrin.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/compiler.h"
-
-#define TARGET __attribute__((target("avx2")))
-#define INLINE static inline TARGET __attribute__((always_inline))
 
 enum { VECTORS = 4, ITEMS = 8, BLOCK = VECTORS * ITEMS };
 
@@ -26,21 +19,21 @@ typedef struct row {
     const dml_sum *sum;
 } row;
 
-INLINE __m256i load_integers(const char *line, int64_t at, const int bytes)
+AVX2_INLINE __m256i load_integers(const char *line, int64_t at, const int bytes)
 {
     if (bytes == 2)
         return _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(line + 2 * at)));
     return _mm256_loadu_si256((const void *)(line + 4 * at));
 }
 
-INLINE __m256i add_float(__m256i sum, __m256 input, __m256 weight)
+AVX2_INLINE __m256i add_float(__m256i sum, __m256 input, __m256 weight)
 {
     const __m256 product = _mm256_mul_ps(weight, input);
     return _mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(sum), product));
 }
 
-INLINE __m256i add_tap(__m256i sum, const row *row, int64_t tap, int64_t at, const dml_sum_kind kind, const int bytes,
-                       const bool floats)
+AVX2_INLINE __m256i add_tap(__m256i sum, const row *row, int64_t tap, int64_t at, const dml_sum_kind kind, const int bytes,
+                            const bool floats)
 {
     const __m256i weight = _mm256_set1_epi32(row->weights[tap]), input = load_integers(row->lines[tap], at, bytes);
     const __m256 number = floats ? _mm256_castsi256_ps(input) : _mm256_cvtepi32_ps(input);
@@ -55,12 +48,12 @@ INLINE __m256i add_tap(__m256i sum, const row *row, int64_t tap, int64_t at, con
 }
 
 /* To nearest even; what is beyond a byte is clipped when it is packed. */
-INLINE __m256i rounded(__m256 value)
+AVX2_INLINE __m256i rounded(__m256 value)
 {
     return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(value, _mm256_setzero_ps()), _mm256_set1_ps(255)));
 }
 
-INLINE __m256i become(__m256i value, const row *row, const dml_sum_kind kind)
+AVX2_INLINE __m256i become(__m256i value, const row *row, const dml_sum_kind kind)
 {
     const dml_sum *sum = row->sum;
     switch (kind) {
@@ -84,7 +77,7 @@ INLINE __m256i become(__m256i value, const row *row, const dml_sum_kind kind)
 }
 
 /* 32 items. */
-INLINE void run_block(const row *row, int64_t at, char *out, const dml_sum_kind kind, const int bytes, const bool floats)
+AVX2_INLINE void run_block(const row *row, int64_t at, char *out, const dml_sum_kind kind, const int bytes, const bool floats)
 {
     __m256i sums[VECTORS];
     DML_UNROLL
@@ -105,7 +98,7 @@ INLINE void run_block(const row *row, int64_t at, char *out, const dml_sum_kind 
 }
 
 /* The last block may overlap the one before it. */
-INLINE void run_row(const row *row, char *out, int64_t count, const dml_sum_kind kind, const int bytes, const bool floats)
+AVX2_INLINE void run_row(const row *row, char *out, int64_t count, const dml_sum_kind kind, const int bytes, const bool floats)
 {
     for (int64_t at = 0; at + BLOCK <= count; at += BLOCK)
         run_block(row, at, out, kind, bytes, floats);
@@ -113,7 +106,7 @@ INLINE void run_row(const row *row, char *out, int64_t count, const dml_sum_kind
         run_block(row, count - BLOCK, out, kind, bytes, floats);
 }
 
-TARGET static void run_kind(const row *row, char *out, int64_t count, int64_t bytes)
+AVX2_TARGET static void run_kind(const row *row, char *out, int64_t count, int64_t bytes)
 {
     switch (row->sum->kind) {
     case DML_SUM_ROUND:
@@ -140,7 +133,7 @@ TARGET static void run_kind(const row *row, char *out, int64_t count, int64_t by
 }
 
 /* Pointers to the lines of all taps, which are at most DML_MOST_ROW_TAPS. */
-TARGET static void rows(const dml_lines_pass *pass, const dml_sum_inputs *in, int64_t output, char *out, int64_t count)
+AVX2_TARGET static void rows(const dml_lines_pass *pass, const dml_sum_inputs *in, int64_t output, char *out, int64_t count)
 {
     const char *lines[DML_MOST_ROW_TAPS];
     const int32_t *weights = dml_weights_row(pass->weights, output);
@@ -180,7 +173,7 @@ static bool choose_rows(dml_lines_pass *pass)
 /* Lanes of two outputs or more, as of host_lines_avx2.c, whose weights are words: those of even taps, and those of odd taps. */
 enum { LANES = 2, WORDS = 2 };
 
-TARGET static void encode(const int32_t *weights, uint32_t *words)
+AVX2_TARGET static void encode(const int32_t *weights, uint32_t *words)
 {
     const __m128i order = _mm_setr_epi8(0, 1, 8, 9, 4, 5, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1);
     _mm_storel_epi64((void *)words, _mm_shuffle_epi8(_mm_loadu_si128((const void *)weights), order));
@@ -191,38 +184,15 @@ static void *pack(const dml_weights *weights, int64_t items)
     return weights->largest <= INT16_MAX ? dml_lanes_make(weights, items, LANES, WORDS, encode) : NULL;
 }
 
-#define PACK(items)                                                                                                            \
-    static void *pack_##items(const dml_weights *weights)                                                                      \
-    {                                                                                                                          \
-        return pack(weights, items);                                                                                           \
-    }
-PACK(1)
-PACK(2)
-PACK(3)
-PACK(4)
-
-INLINE __m128i load(const char *line, int64_t at)
-{
-    return _mm_loadu_si128((const void *)(line + at));
-}
-
-INLINE __m256i add_group(__m256i sums, const char *line, const int64_t *at, __m256i control, const __m256i *weights)
-{
-    __m256i bytes = _mm256_inserti128_si256(_mm256_castsi128_si256(load(line, at[0])), load(line, at[1]), 1);
-    bytes = _mm256_shuffle_epi8(bytes, control);
-    const __m256i even = _mm256_madd_epi16(_mm256_and_si256(bytes, _mm256_set1_epi16(255)), weights[0]);
-    return _mm256_add_epi32(sums, _mm256_add_epi32(even, _mm256_madd_epi16(_mm256_srli_epi16(bytes, 8), weights[1])));
-}
-
 /* Each lane has 4 sums, of which 3 are outputs where pixels have 3 items: the second lane follows them. */
-INLINE void store_lanes(__m256i sums, char *out, const int items)
+AVX2_INLINE void store_lanes(__m256i sums, char *out, const int items)
 {
     _mm_storeu_si128((void *)out, _mm256_castsi256_si128(sums));
     _mm_storeu_si128((void *)(out + (items == 3 ? 12 : 16)), _mm256_extracti128_si256(sums, 1));
 }
 
 /* Each lane has one output; the sums of an item are added. */
-INLINE void store_wide(__m256i sums, char *out, const int64_t items)
+AVX2_INLINE void store_wide(__m256i sums, char *out, const int64_t items)
 {
     sums = _mm256_add_epi32(sums, _mm256_shuffle_epi32(sums, 0x4E));
     if (items == 1)
@@ -232,19 +202,20 @@ INLINE void store_wide(__m256i sums, char *out, const int64_t items)
     _mm_storel_epi64((void *)(out + items * 4), high);
 }
 
-INLINE void run_line(const dml_lines_pass *pass, const char *line, char *out, int64_t begin, int64_t end, const int items)
+AVX2_INLINE void run_line(const dml_lines_pass *pass, const char *line, char *out, int64_t begin, int64_t end, const int items)
 {
     const dml_lanes *lanes = pass->packed;
     const int64_t outputs = LANES * lanes->outputs, step = lanes->step;
     for (int64_t block = begin / outputs; block * outputs < end; block++) {
         const __m256i control = _mm256_loadu_si256((const void *)(lanes->controls + block * LANES * DML_LANE));
         const __m256i *weights = (const void *)(lanes->weights + (int64_t)lanes->groups[block] * LANES * WORDS * DML_LANE);
-        int64_t at[LANES] = {lanes->positions[LANES * block], lanes->positions[LANES * block + 1]};
+        int64_t first = lanes->positions[LANES * block], second = lanes->positions[LANES * block + 1];
         __m256i sums = _mm256_setzero_si256();
         for (int32_t group = lanes->groups[block]; group < lanes->groups[block + 1]; group++, weights += 2) {
-            sums = add_group(sums, line, at, control, weights);
-            at[0] += step;
-            at[1] += step;
+            const __m256i bytes = _mm256_shuffle_epi8(dml_avx2_lanes(line, first, second), control);
+            sums = _mm256_add_epi32(sums, dml_avx2_products(bytes, weights));
+            first += step;
+            second += step;
         }
         char *to = out + (block * outputs - begin) * items * 4;
         if (lanes->wide)
@@ -254,14 +225,14 @@ INLINE void run_line(const dml_lines_pass *pass, const char *line, char *out, in
     }
 }
 
-INLINE void run_lines(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end,
-                      const int items)
+AVX2_INLINE void run_lines(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end,
+                           const int items)
 {
     for (int k = 0; k < DML_LINES && (k == 0 || out[k] != out[k - 1]); k++)
         run_line(pass, in[k], out[k], begin, end, items);
 }
 
-TARGET static void columns(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end)
+AVX2_TARGET static void columns(const dml_lines_pass *pass, const char *const *in, char *const *out, int64_t begin, int64_t end)
 {
     if (pass->items == 1)
         run_lines(pass, in, out, begin, end, 1);
@@ -275,16 +246,16 @@ TARGET static void columns(const dml_lines_pass *pass, const char *const *in, ch
 
 static bool choose_columns(dml_lines_pass *pass)
 {
-    static dml_weights_pack *const packs[] = {pack_1, pack_2, pack_3, pack_4};
-    if (pass->summing.sum->kind != DML_SUM_SHIFT || pass->summing.sum->shift > 0 || pass->from != 1 || pass->to != 4 ||
-        pass->items > 4 || pass->weights->is_float || !pass->weights->inside)
-        return false;
-    const int slot = DML_SLOT_WORDS + (int)pass->items;
-    const dml_lanes *lanes = dml_weights_packed(pass->weights, slot, packs[pass->items - 1], free);
-    pass->overreads = lanes && lanes->overreads;
-    return dml_lanes_choose(pass, &dml_lines_words, lanes);
+    return pass->summing.sum->kind == DML_SUM_SHIFT && pass->summing.sum->shift == 0 && pass->from == 1 && pass->to == 4 &&
+           !pass->weights->is_float && pass->weights->inside &&
+           dml_lanes_choose_columns(pass, &dml_lines_words, DML_SLOT_WORDS, pack);
 }
 
-const dml_lines_kernel dml_lines_words = {"words", dml_lines_have_avx2, choose_columns, choose_rows, columns, rows, NULL};
+const dml_lines_kernel dml_lines_words = {.name = "words",
+                                          .is_supported = dml_lines_have_avx2,
+                                          .choose_columns = choose_columns,
+                                          .choose_rows = choose_rows,
+                                          .columns = columns,
+                                          .rows = rows};
 
 #endif

@@ -100,7 +100,7 @@ static bool describe_halves(dml_bands *bands)
 {
     const dml_resampling *resampling = bands->resampling;
     const dml_sum *sum = &resampling->parts[0].sum;
-    dml_lines_pass rows = {.items = bands->items, .from = 2, .to = 1, .pairs = true};
+    dml_lines_pass rows = {.items = bands->items, .from = 2, .to = 1};
     for (int pass = 0; pass < resampling->passes; pass++)
         if (resampling->axes[pass] == DML_ROWS_AXIS)
             rows.weights = resampling->weights[pass];

@@ -14,8 +14,9 @@ VNNI_TARGET void dml_vnni_encode(const int32_t *weights, uint32_t *words)
     _mm_mask_storeu_epi32(words, 7, digits);
 }
 
-void *dml_vnni_pack_rows(const dml_weights *weights)
+void *dml_vnni_pack_rows(const dml_weights *weights, int64_t items)
 {
+    (void)items;
     return dml_row_taps_make(weights, 4, DML_DIGITS, dml_vnni_encode);
 }
 

@@ -46,7 +46,7 @@ VNNI_INLINE void dml_vnni_add(dml_vnni_sums *sums, __m512i bytes, __m512i low, _
 
 /* The digits of 4 weights, weights along rows, and the pass along them. */
 void dml_vnni_encode(const int32_t *weights, uint32_t *words);
-void *dml_vnni_pack_rows(const dml_weights *weights);
+void *dml_vnni_pack_rows(const dml_weights *weights, int64_t items);
 void dml_vnni_rows(const dml_lines_pass *pass, const dml_sum_inputs *in, int64_t output, char *out, int64_t count);
 
 #endif

@@ -14,7 +14,6 @@ struct dml_weights_private {
     int64_t bytes;
     int64_t references; /* the cache's is one */
     void *packed[DML_WEIGHTS_SLOTS];
-    dml_weights_drop *drops[DML_WEIGHTS_SLOTS];
 };
 
 static struct {
@@ -35,8 +34,7 @@ void dml_weights_open(void)
 static void destroy(dml_weights *weights)
 {
     for (int slot = 0; weights->cached && slot < DML_WEIGHTS_SLOTS; slot++)
-        if (weights->cached->packed[slot])
-            weights->cached->drops[slot](weights->cached->packed[slot]);
+        free(weights->cached->packed[slot]);
     free(weights->cached);
     free(weights->rows);
     free(weights);
@@ -166,7 +164,7 @@ void dml_weights_release(dml_weights *weights)
         destroy(weights);
 }
 
-const void *dml_weights_packed(dml_weights *weights, int slot, dml_weights_pack *pack, dml_weights_drop *drop)
+const void *dml_weights_packed(dml_weights *weights, int slot, int64_t items, dml_weights_pack *pack)
 {
     dml_weights_private *cached = weights->cached;
     dml_lock_acquire(&cache.lock);
@@ -174,13 +172,12 @@ const void *dml_weights_packed(dml_weights *weights, int slot, dml_weights_pack 
     dml_lock_release(&cache.lock);
     if (packed)
         return packed;
-    void *made = pack(weights);
+    void *made = pack(weights, items);
     dml_lock_acquire(&cache.lock);
     packed = cached->packed[slot] ? cached->packed[slot] : made;
     cached->packed[slot] = packed;
-    cached->drops[slot] = drop;
     dml_lock_release(&cache.lock);
-    if (made && packed != made)
-        drop(made);
+    if (packed != made)
+        free(made);
     return packed;
 }

@@ -72,10 +72,10 @@ void dml_weights_release(dml_weights *weights);
 /* The weights of a key, as a reference of the caller's. */
 dml_code dml_weights_of(const dml_weights_key *key, dml_weights **weights, dml_status *status);
 
-/* What a kernel makes of the rows for itself: made by `pack` when it is first asked for, and given to `drop` with the weights.
- * `slot` is below DML_WEIGHTS_SLOTS, and always has the same functions. NULL if `pack` has returned that. */
-typedef void *dml_weights_pack(const dml_weights *weights);
-typedef void dml_weights_drop(void *packed);
-const void *dml_weights_packed(dml_weights *weights, int slot, dml_weights_pack *pack, dml_weights_drop *drop);
+/* What a kernel makes of the rows for itself, for pixels of so many items (0: of any): made by `pack`, which allocates it by
+ * malloc(), when it is first asked for, and freed with the weights. `slot` is below DML_WEIGHTS_SLOTS, and always has the same
+ * `pack` and items. NULL if `pack` has returned that. */
+typedef void *dml_weights_pack(const dml_weights *weights, int64_t items);
+const void *dml_weights_packed(dml_weights *weights, int slot, int64_t items, dml_weights_pack *pack);
 
 #endif
