@@ -581,7 +581,7 @@ bases = st.sampled_from([0, 16, 8, 4, 1, 2, 3, 5, 6, 12, 15, 33, 4096, 2**47 - 1
 def regions(core, plan):
     src, dst = ctypes.c_int64(), ctypes.c_int64()
     index = 0
-    while core.library.dml_dispatch_region(byref(plan), index, byref(src), byref(dst)):
+    while core.library.dml_plan_element(byref(plan), index, byref(src), byref(dst)):
         yield src.value, dst.value
         index += 1
 

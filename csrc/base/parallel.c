@@ -126,7 +126,9 @@ int dml_parallel_threads(int64_t indices)
     return most < cores ? (int)most : cores;
 }
 
-int64_t dml_parallel(dml_loop_body *body, const void *argument, int64_t begin, int64_t end, int64_t until)
+/* After `until`, by dml_nanoseconds, no further index is begun, but one at least is. Returns the first that was not begun, or
+ * `end`. */
+static int64_t run_until(dml_loop_body *body, const void *argument, int64_t begin, int64_t end, int64_t until)
 {
     loop loop = {.body = body,
                  .argument = argument,
@@ -140,4 +142,14 @@ int64_t dml_parallel(dml_loop_body *body, const void *argument, int64_t begin, i
     dismiss_helpers(&loop);
     dml_lock_release(&state.lock);
     return loop.next;
+}
+
+bool dml_parallel(dml_loop_body *body, const void *argument, int64_t begin, int64_t end, dml_interrupt_poll *poll)
+{
+    for (int64_t next = begin; next < end;) {
+        next = run_until(body, argument, next, end, poll ? dml_interrupt_time(poll) : INT64_MAX);
+        if (dml_interrupt_stops(poll))
+            return false;
+    }
+    return true;
 }

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "base/interrupt.h"
+
 /* Before any loop: forks are watched from here on. */
 void dml_parallel_open(void);
 
@@ -14,9 +16,9 @@ int dml_parallel_threads(int64_t indices);
 typedef void dml_loop_body(const void *argument, int64_t index);
 
 /* Calls body(argument, index) for each index from `begin` on, in any order, on this thread and on helpers that are idle: none
- * where this thread may use one core only, or another loop has them. After `until`, by dml_nanoseconds, no further index is
- * begun, but one at least is. Returns, when all calls have returned, the first index that was not begun; `end` if there is
- * none. */
-int64_t dml_parallel(dml_loop_body *body, const void *argument, int64_t begin, int64_t end, int64_t until);
+ * where this thread may use one core only, or another loop has them. Returns when all calls have returned. With a `poll`, asks
+ * as that has it whether to stop: false if it was stopped, and some indices may be left out. No helper is at work when it asks,
+ * since what is asked may fork. */
+bool dml_parallel(dml_loop_body *body, const void *argument, int64_t begin, int64_t end, dml_interrupt_poll *poll);
 
 #endif

@@ -21,6 +21,8 @@ static bool has(dml_instructions instructions)
     const unsigned long long avx = 0x06, avx512 = 0xe6; /* SSE, AVX; and three kinds of AVX-512 registers */
     const unsigned parts = bit_AVX512F | bit_AVX512DQ | bit_AVX512BW | bit_AVX512VL;
     unsigned a, b, c, d;
+    if (instructions == DML_SSSE3)
+        return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSSE3);
     if (!all(saved_registers(), instructions == DML_AVX2 ? avx : avx512) || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
         return false;
     return (b & bit_AVX2) && (instructions < DML_AVX512 || (b & bit_AVX512F)) &&

@@ -79,5 +79,5 @@ void dml_alpha_run(const dml_tensor *tensor, const void *src, void *dst, bool mu
     work.kernel = packed ? dml_lines_alpha() : NULL;
     work.lines = bytes / line;
     work.lines_each = bytes < (int64_t)CHUNKS * CHUNK ? work.lines : dml_ceil_div(CHUNK, line);
-    dml_parallel(run_chunk, &work, 0, dml_ceil_div(work.lines, work.lines_each), INT64_MAX);
+    dml_parallel(run_chunk, &work, 0, dml_ceil_div(work.lines, work.lines_each), NULL);
 }

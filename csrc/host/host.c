@@ -22,9 +22,8 @@ typedef struct chunks {
     const dml_plan *plan;
     const char *src;
     char *dst;
-    dml_interrupt_poll *poll; /* or NULL */
-    int axis;                 /* that is cut */
-    int64_t indices, count;   /* indices of a chunk; chunks */
+    int axis;               /* that is cut */
+    int64_t indices, count; /* indices of a chunk; chunks */
 } chunks;
 
 static bool run_plan(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll);
@@ -154,18 +153,6 @@ static void choose_chunks(chunks *chunks, int64_t bytes)
     chunks->count = dml_ceil_div(extent, chunks->indices);
 }
 
-/* When it is asked whether to stop no helper is at work: what is asked may fork. */
-static bool run_chunks(const chunks *chunks)
-{
-    for (int64_t next = 0; next < chunks->count;) {
-        int64_t until = chunks->poll ? dml_interrupt_time(chunks->poll) : INT64_MAX;
-        next = dml_parallel(run_chunk, chunks, next, chunks->count, until);
-        if (dml_interrupt_stops(chunks->poll))
-            return false;
-    }
-    return true;
-}
-
 /* The plan is simplified. */
 static bool run_plan(const dml_plan *plan, const char *src, char *dst, dml_interrupt_poll *poll)
 {
@@ -174,11 +161,11 @@ static bool run_plan(const dml_plan *plan, const char *src, char *dst, dml_inter
         return bytes == 0 || run_whole(plan, src, dst, poll);
     dml_plan whole;
     dml_plan_copy(&whole, plan);
-    chunks chunks = {.plan = &whole, .src = src, .dst = dst, .poll = poll, .axis = axis_to_cut(&whole)};
+    chunks chunks = {.plan = &whole, .src = src, .dst = dst, .axis = axis_to_cut(&whole)};
     if (chunks.axis < 0)
         return run_whole(plan, src, dst, poll);
     choose_chunks(&chunks, bytes);
-    return run_chunks(&chunks);
+    return dml_parallel(run_chunk, &chunks, 0, chunks.count, poll);
 }
 
 bool dml_host_run(const dml_plan *plan, const void *src, void *dst, dml_interrupt_poll *poll)

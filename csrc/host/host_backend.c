@@ -71,15 +71,9 @@ static void run_step(const void *argument, int64_t index)
     dml_host_run(&step.plan, source_of(transfer, &step), transfer->results[step.dst].data, NULL);
 }
 
-/* Steps from `next` on. When it is asked whether to stop no helper is at work: what is asked may fork. */
-static bool run_steps(const dml_transfer *transfer, int64_t next, dml_interrupt_poll *poll)
+static dml_code interrupted(dml_status *status)
 {
-    while (next < transfer->program->count) {
-        next = dml_parallel(run_step, transfer, next, transfer->program->count, dml_interrupt_time(poll));
-        if (dml_interrupt_stops(poll))
-            return false;
-    }
-    return true;
+    return dml_fail(status, DML_INTERRUPTED, "interrupted by a signal");
 }
 
 /* What takes more than some 10 us counts as blocking. */
@@ -99,10 +93,10 @@ static dml_code host_run(int index, const dml_transfer *transfer, dml_status *st
             is_long = true;
             dml_about_to_block();
             if (runs_at_once(transfer->program))
-                return run_steps(transfer, i, &poll) ? DML_OK : dml_fail(status, DML_INTERRUPTED, "interrupted by a signal");
+                return dml_parallel(run_step, transfer, i, transfer->program->count, &poll) ? DML_OK : interrupted(status);
         }
         if (!dml_host_run(&step.plan, source_of(transfer, &step), transfer->results[step.dst].data, is_long ? &poll : NULL))
-            return dml_fail(status, DML_INTERRUPTED, "interrupted by a signal");
+            return interrupted(status);
     }
     return DML_OK;
 }

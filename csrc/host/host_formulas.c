@@ -214,9 +214,9 @@ void dml_host_formulas_choose(const dml_plan *plan, dml_host_job *job)
         job->formula.period = again ? along->extent : INT64_MAX;
     }
     if (again) {
-        const dml_axis both = {plan->axes[inner].extent * plan->axes[next].extent, plan->axes[inner].src_stride,
-                               plan->axes[inner].dst_stride, 0};
-        job->col = (dml_host_axis){.extent = both.extent, .block = both.extent, .src = both.src_stride, .dst = both.dst_stride};
+        const dml_axis *axis = &plan->axes[inner];
+        const int64_t both = axis->extent * plan->axes[next].extent;
+        job->col = (dml_host_axis){.extent = both, .block = both, .src = axis->src_stride, .dst = axis->dst_stride};
         job->row = dml_host_blocks(plan, job, -1, 1);
     }
     job->entries = (const char *)plan->entries.data + plan->entries.offset;

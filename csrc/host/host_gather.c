@@ -113,7 +113,7 @@ int64_t dml_entries_find_wrong(const dml_entries *entries, int64_t offset, int64
     bool wrong[MOST_CHUNKS];
     const search s = {entries, offset, stride, count, extent, dml_larger(dml_ceil_div(count, MOST_CHUNKS), MIN_CHUNK), wrong};
     const int64_t chunks = dml_ceil_div(count, s.chunk);
-    dml_parallel(search_chunk, &s, 0, chunks, INT64_MAX);
+    dml_parallel(search_chunk, &s, 0, chunks, NULL);
     int64_t first = 0;
     while (first < chunks && !wrong[first])
         first++;

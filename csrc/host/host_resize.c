@@ -12,12 +12,6 @@ enum { BAND = 1 << 22, ROWS_PER_TAP = 8 };
 
 /* --- what bands share --------------------------------------------------------------------------------------------- */
 
-/* The images of a batch: all axes but rows, columns and items, from the innermost on. */
-typedef struct images {
-    int rank;
-    int64_t count, extents[DML_MAX_RANK], src[DML_MAX_RANK], dst[DML_MAX_RANK];
-} images;
-
 /* The axis of a pixel's items: the one whose source stride is the smallest, if that is below the columns'. -1: none. */
 static int items_axis(const dml_program *program)
 {
@@ -33,20 +27,15 @@ static int items_axis(const dml_program *program)
     return found;
 }
 
-static void find_images(const dml_program *program, int items, images *images)
+/* All axes but rows, columns and items. */
+static void find_images(const dml_program *program, int items, dml_plan *images)
 {
     const dml_tensor *input = program->inputs, *result = program->results;
     const int *axes = program->resize->axes;
-    images->rank = 0;
-    images->count = 1;
-    for (int k = input->rank - 1; k >= 0; k--) {
-        if (k == axes[0] || k == axes[1] || k == items)
-            continue;
-        images->extents[images->rank] = input->shape[k];
-        images->src[images->rank] = input->strides[k];
-        images->dst[images->rank++] = result->strides[k];
-        images->count *= input->shape[k];
-    }
+    dml_plan_begin(images, 1);
+    for (int k = 0; k < input->rank; k++)
+        if (k != axes[0] && k != axes[1] && k != items)
+            dml_plan_add(images, input->shape[k], input->strides[k], result->strides[k]);
 }
 
 /* A row as a line: whether it is one, else the plan that copies it. */
@@ -143,7 +132,7 @@ static void describe(const dml_program *program, const char *src, int items, dml
 /* A call's work: bands of images, one after the other. */
 typedef struct resizing {
     dml_bands bands;
-    images images;
+    dml_plan images; /* of a batch, as elements */
     const char *src;
     char *dst;
     int64_t rows, per_image; /* rows of a band; bands of an image */
@@ -153,22 +142,17 @@ typedef struct resizing {
 static void run_band(const void *argument, int64_t index)
 {
     const resizing *self = argument;
-    int64_t image = index / self->per_image, first = index % self->per_image * self->rows;
-    const char *src = self->src;
-    char *dst = self->dst;
-    for (int k = 0; k < self->images.rank; k++) {
-        const int64_t at = image % self->images.extents[k];
-        image /= self->images.extents[k];
-        src += at * self->images.src[k];
-        dst += at * self->images.dst[k];
-    }
+    const int64_t first = index % self->per_image * self->rows;
+    int64_t src, dst;
+    dml_plan_element(&self->images, index / self->per_image, &src, &dst);
     char *scratch = dml_cache_acquire((size_t)dml_band_scratch(&self->bands));
     if (!scratch) {
         DML_SET(self->failed);
         return;
     }
     const int64_t begin = self->bands.begin[DML_ROWS_AXIS] + first;
-    dml_band_run(&self->bands, src, dst, scratch, begin, dml_smaller(begin + self->rows, self->bands.end[DML_ROWS_AXIS]));
+    const int64_t end = dml_smaller(begin + self->rows, self->bands.end[DML_ROWS_AXIS]);
+    dml_band_run(&self->bands, self->src + src, self->dst + dst, scratch, begin, end);
     dml_cache_release(scratch);
 }
 
@@ -177,10 +161,11 @@ static void choose_bands(resizing *self, double products)
 {
     const dml_bands *bands = &self->bands;
     const int64_t rows = bands->end[DML_ROWS_AXIS] - bands->begin[DML_ROWS_AXIS];
-    const double image = products / (double)self->images.count;
+    const int64_t images = dml_plan_count(&self->images);
+    const double image = products / (double)images;
     int64_t most = 1;
-    if (products >= (double)DML_RESIZE_PARALLEL && (self->images.count == 1 || image > (double)BAND))
-        most = dml_larger((int64_t)(image / (double)BAND), self->images.count == 1 ? dml_parallel_threads(rows) : 1);
+    if (products >= (double)DML_RESIZE_PARALLEL && (images == 1 || image > (double)BAND))
+        most = dml_larger((int64_t)(image / (double)BAND), images == 1 ? dml_parallel_threads(rows) : 1);
     if (bands->columns_first) {
         const double scale = (double)bands->height / (double)bands->rows.weights->outputs;
         const double least = (double)(ROWS_PER_TAP * bands->rows.weights->taps) / scale;
@@ -193,16 +178,12 @@ static void choose_bands(resizing *self, double products)
 
 static dml_code run_bands(const resizing *self, double products, dml_interrupt_poll *poll, dml_status *status)
 {
-    const int64_t count = self->images.count * self->per_image;
-    for (int64_t next = 0; next < count && !*self->failed;) {
-        const int64_t until = poll ? dml_interrupt_time(poll) : INT64_MAX;
-        if (products < (double)DML_RESIZE_PARALLEL)
-            run_band(self, next++);
-        else
-            next = dml_parallel(run_band, self, next, count, until);
-        if (dml_interrupt_stops(poll))
-            return dml_fail(status, DML_INTERRUPTED, "interrupted by a signal");
-    }
+    const int64_t count = dml_plan_count(&self->images) * self->per_image;
+    const bool is_short = products < (double)DML_RESIZE_PARALLEL;
+    for (int64_t index = 0; index < count && is_short; index++)
+        run_band(self, index);
+    if (!is_short && !dml_parallel(run_band, self, 0, count, poll))
+        return dml_fail(status, DML_INTERRUPTED, "interrupted by a signal");
     return *self->failed ? dml_fail(status, DML_NO_MEMORY, "the host has no memory left to resize an array") : DML_OK;
 }
 
@@ -251,11 +232,14 @@ dml_code dml_host_resize(const dml_program *program, const void *src, void *dst,
     const int items = items_axis(program);
     const double products = dml_resize_products(program);
     bool failed = false;
-    resizing self = {.failed = &failed, .src = (const char *)src + resize->src_offset, .dst = (char *)dst + resize->dst_offset};
+    resizing self; /* of which plans, kilobytes, are not cleared */
     if (dml_tensor_is_empty(program->results))
         return DML_OK;
     if (!has_parts_of_bands(program, items))
         return run_steps(program, src, dst, poll, status);
+    self.failed = &failed;
+    self.src = (const char *)src + resize->src_offset;
+    self.dst = (char *)dst + resize->dst_offset;
     find_images(program, items, &self.images);
     describe(program, self.src, items, &self.bands);
     choose_bands(&self, products);

@@ -6,40 +6,28 @@
  * all vectors. Windows may hold bytes of the source that the plan does not move.
  */
 #include "host/host_kernel.h"
+
+#include "base/processor.h"
 #include "host/host_vector.h"
 
 /* Bytes of the result to a block: what several rows of it read stays in the cache. */
 enum { COLUMNS = 4096 };
 
 #if defined(DML_VECTORS) && defined(__x86_64__)
-#include <cpuid.h>
+#define HAS_SHUFFLE dml_processor_has(DML_SSSE3)
 #define SHUFFLE __attribute__((target("ssse3")))
 
 DML_INLINE SHUFFLE dml_vector shuffle(dml_vector vector, dml_vector mask)
 {
     return _mm_shuffle_epi8(vector, mask);
 }
-
-/* Asking is slow in virtual machines. Threads that ask at once write the same. */
-static bool has_shuffle(void)
-{
-    static _Atomic int answer;
-    unsigned a, b, c = 0, d;
-    if (answer == 0)
-        answer = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSSE3) ? 1 : -1;
-    return answer > 0;
-}
 #elif defined(DML_VECTORS)
+#define HAS_SHUFFLE true
 #define SHUFFLE
 
 DML_INLINE dml_vector shuffle(dml_vector vector, dml_vector mask)
 {
     return vqtbl1q_u8(vector, mask);
-}
-
-static bool has_shuffle(void)
-{
-    return true;
 }
 #endif
 
@@ -209,7 +197,7 @@ bool dml_host_shuffles_choose(const dml_plan *plan, dml_host_job *job)
     static dml_host_kernel *const kernels[] = {NULL, shuffles_1, shuffles_2, shuffles_3, shuffles_4};
     dml_host_shuffles *shuffles = &job->shuffles;
     if (plan->item > 8 || plan->axes[plan->rank - 1].dst_stride != plan->item || job->end - job->begin < DML_HOST_VECTOR ||
-        !has_shuffle())
+        !HAS_SHUFFLE)
         return false;
     int col = make_cell(plan, job->apart, shuffles);
     if (job->apart[col] || plan->axes[col].extent * shuffles->cell < 2L * DML_HOST_VECTOR || !make_windows(shuffles) ||

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "plan/odometer.h"
 
 /* --- taps --------------------------------------------------------------------------------------------------------- */
 
@@ -199,39 +200,25 @@ void dml_sum_run(const dml_summing *summing, const dml_sum_inputs *inputs, int64
 
 /* --- plans -------------------------------------------------------------------------------------------------------- */
 
-typedef struct sums_plan {
-    const dml_plan *plan;
-    dml_summing summing;
-    int inner; /* the axis of the elements that share weights; -1: none */
-} sums_plan;
-
-/* Over the axes from k on. */
-static void run_axes(const sums_plan *self, int k, const char *src, char *dst, const char *row)
-{
-    const dml_plan *plan = self->plan;
-    if (k == self->inner)
-        k++;
-    if (k < plan->rank) {
-        const dml_axis *axis = &plan->axes[k];
-        for (int64_t i = 0; i < axis->extent; i++)
-            run_axes(self, k + 1, src + i * axis->src_stride, dst + i * axis->dst_stride, row + i * axis->entry_stride);
-        return;
-    }
-    const dml_taps *taps = &plan->taps;
-    const dml_axis one = {1, 0, 0, 0}, *axis = self->inner < 0 ? &one : &plan->axes[self->inner];
-    const dml_sum_inputs inputs = {src - taps->begin * taps->stride, taps->stride, taps->begin, taps->begin + taps->inputs - 1,
-                                   -1};
-    dml_sum_run(&self->summing, &inputs, axis->src_stride, (const int32_t *)(const void *)row, taps->count, dst,
-                axis->dst_stride, axis->extent);
-}
-
 void dml_host_run_sums(const dml_plan *plan, const char *src, char *dst)
 {
-    sums_plan self = {plan, dml_summing_of(&plan->sum, plan->taps.number, plan->item), -1};
+    const dml_summing summing = dml_summing_of(&plan->sum, plan->taps.number, plan->item);
+    const dml_taps *taps = &plan->taps;
+    const dml_axis one = {1, 0, 0, 0};
+    int inner = -1; /* the axis of the elements that share weights */
     for (int k = 0; k < plan->rank; k++)
-        if (plan->axes[k].entry_stride == 0 &&
-            (self.inner < 0 || plan->axes[k].extent >= dml_smaller(plan->axes[self.inner].extent, 16)))
-            self.inner = k;
-    const char *rows = (const char *)plan->entries.data + plan->entries.offset;
-    run_axes(&self, 0, src + plan->src_offset, dst + plan->dst_offset, rows);
+        if (plan->axes[k].entry_stride == 0 && (inner < 0 || plan->axes[k].extent >= dml_smaller(plan->axes[inner].extent, 16)))
+            inner = k;
+    const dml_axis *axis = inner < 0 ? &one : &plan->axes[inner];
+    dml_odometer at;
+    dml_odometer_begin(&at, plan);
+    for (int k = 0; k < plan->rank; k++)
+        if (k != inner)
+            dml_odometer_add(&at, k);
+    do {
+        const char *base = src + at.src - taps->begin * taps->stride;
+        const dml_sum_inputs inputs = {base, taps->stride, taps->begin, taps->begin + taps->inputs - 1, -1};
+        const void *row = (const char *)plan->entries.data + at.entry;
+        dml_sum_run(&summing, &inputs, axis->src_stride, row, taps->count, dst + at.dst, axis->dst_stride, axis->extent);
+    } while (dml_odometer_next(&at));
 }

@@ -130,15 +130,3 @@ void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint6
     if (piece->plan.gathered > 0)
         encode_gathers(&piece->plan, dispatch);
 }
-
-bool dml_dispatch_region(const dml_plan *plan, int64_t index, int64_t *src_offset, int64_t *dst_offset)
-{
-    *src_offset = plan->src_offset;
-    *dst_offset = plan->dst_offset;
-    for (int k = plan->rank - 1; k >= 0; k--) {
-        *src_offset += index % plan->axes[k].extent * plan->axes[k].src_stride;
-        *dst_offset += index % plan->axes[k].extent * plan->axes[k].dst_stride;
-        index /= plan->axes[k].extent;
-    }
-    return index == 0;
-}

@@ -50,7 +50,4 @@ typedef struct dml_dispatch {
 void dml_dispatch_choose(const dml_piece *piece, const dml_traits *device, uint64_t src_base, uint64_t dst_base,
                          dml_dispatch *dispatch);
 
-/* The regions of a copy, in the order of the plan: false if there is none of this index. */
-bool dml_dispatch_region(const dml_plan *plan, int64_t index, int64_t *src_offset, int64_t *dst_offset);
-
 #endif

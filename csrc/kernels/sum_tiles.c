@@ -61,12 +61,6 @@ static uint64_t places(const dml_sum_tiles *tiles, uint64_t offset, dml_side sid
     return offset;
 }
 
-static void remove_axis(dml_plan *plan, int k)
-{
-    memmove(&plan->axes[k], &plan->axes[k + 1], (size_t)(plan->rank - 1 - k) * sizeof plan->axes[0]);
-    plan->rank--;
-}
-
 /* The axis of a pixel's channels, -1 if there is none. */
 static int find_channels(const dml_plan *plan)
 {
@@ -122,7 +116,7 @@ static bool find_along(dml_sum_tiles *tiles, uint32_t src, uint32_t dst, int32_t
     if (summed < 0 || !may_be_along(plan, &mirrored) || (!tiles->shuffled && plan->axes[summed].dst_stride != bytes))
         return false;
     if (channels >= 0)
-        remove_axis(plan, channels);
+        dml_plan_remove_axis(plan, channels);
     tiles->way = DML_SUMS_ALONG;
     tiles->run = find_summed(plan);
     tiles->side = find_side(plan, rows);

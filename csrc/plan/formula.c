@@ -35,9 +35,8 @@ static bool has_operands(const reader *reader, const dml_instruction *one)
     return holds(reader, one->a, number) && (operation >= DML_DO_NEGATIVE || holds(reader, one->b, number));
 }
 
-static bool has_memory(const reader *reader, const dml_instruction *one, uint8_t memory, int64_t item)
+static bool has_memory(const dml_instruction *one, uint8_t memory, int64_t item)
 {
-    (void)reader;
     return memory < DML_MEMORIES && dml_memory_number[memory] == one->number && dml_memory_bytes_of[memory] == item;
 }
 
@@ -55,9 +54,9 @@ static bool is_possible(const reader *reader, const dml_instruction *one, uint32
     case DML_DO_CONSTANT:
         return one->offset + bytes <= formula->row;
     case DML_DO_LOAD:
-        return has_memory(reader, one, one->a, reader->src_item);
+        return has_memory(one, one->a, reader->src_item);
     case DML_DO_STORE:
-        return has_memory(reader, one, one->b, reader->item) && holds(reader, one->a, one->number);
+        return has_memory(one, one->b, reader->item) && holds(reader, one->a, one->number);
     case DML_DO_CAST:
         return one->b < DML_NUMBERS && one->b != one->number && holds(reader, one->a, one->b);
     case DML_DO_NARROW:

@@ -81,6 +81,19 @@ int64_t dml_plan_count(const dml_plan *plan)
     return count;
 }
 
+bool dml_plan_element(const dml_plan *plan, int64_t index, int64_t *src_offset, int64_t *dst_offset)
+{
+    *src_offset = plan->src_offset;
+    *dst_offset = plan->dst_offset;
+    for (int k = plan->rank - 1; k >= 0; k--) {
+        const dml_axis *axis = &plan->axes[k];
+        *src_offset += index % axis->extent * axis->src_stride;
+        *dst_offset += index % axis->extent * axis->dst_stride;
+        index /= axis->extent;
+    }
+    return index == 0;
+}
+
 int64_t dml_plan_bytes(const dml_plan *plan)
 {
     return dml_plan_count(plan) * plan->item;
@@ -161,7 +174,7 @@ int64_t dml_divisor(uint64_t value, int64_t most)
 
 /* --- simplify ------------------------------------------------------------------------------------------------ */
 
-static void remove_axis(dml_plan *plan, int k)
+void dml_plan_remove_axis(dml_plan *plan, int k)
 {
     memmove(&plan->axes[k], &plan->axes[k + 1], (size_t)(plan->rank - k - 1) * sizeof plan->axes[0]);
     plan->rank--;
@@ -221,7 +234,7 @@ void dml_plan_simplify(dml_plan *plan)
     }
     for (int k = plan->rank - 1; k >= 0; k--) {
         if (plan->axes[k].extent == 1)
-            remove_axis(plan, k);
+            dml_plan_remove_axis(plan, k);
         else if (plan->axes[k].dst_stride < 0 && plan->reversed != k)
             flip_axis(plan, k);
     }
@@ -232,7 +245,7 @@ void dml_plan_simplify(dml_plan *plan)
     for (int k = plan->rank - 2; k >= 0; k--) {
         if (chains(plan, k)) {
             plan->axes[k + 1].extent *= plan->axes[k].extent;
-            remove_axis(plan, k);
+            dml_plan_remove_axis(plan, k);
         }
     }
     while (grows_item(plan))

@@ -150,6 +150,9 @@ void dml_plan_copy(dml_plan *to, const dml_plan *from);
 /* Keeps `extent` indices of axis k, from index `begin` on: with extents of 1, that index alone. */
 void dml_plan_cut(dml_plan *plan, int k, int64_t begin, int64_t extent);
 
+/* Keeps index 0 alone of an axis, which then is none. */
+void dml_plan_remove_axis(dml_plan *plan, int k);
+
 /* The outermost axis of at least `enough` indices, else the longest of more than one, but not the reversed one; -1: none. */
 int dml_plan_axis_to_cut(const dml_plan *plan, int64_t enough);
 
@@ -209,6 +212,9 @@ DML_INLINE int64_t dml_entries_clamp(const dml_entries *entries, uint64_t value,
 
 /* Elements moved; 0 for an empty plan. */
 int64_t dml_plan_count(const dml_plan *plan);
+
+/* Where the element of an index lies, in the order of the plan: false if there is none. The plan is not empty. */
+bool dml_plan_element(const dml_plan *plan, int64_t index, int64_t *src_offset, int64_t *dst_offset);
 
 /* Bytes written. */
 int64_t dml_plan_bytes(const dml_plan *plan);

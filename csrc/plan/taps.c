@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "plan/odometer.h"
+
 int64_t dml_number_bytes(dml_number number)
 {
     static const int64_t bytes[] = {[DML_UINT8] = 1, [DML_UINT16] = 2, [DML_INT32] = 4, [DML_FLOAT32] = 4};
@@ -31,26 +33,17 @@ static void grow_by_row(const dml_plan *plan, int64_t offset, dml_span *inputs)
     inputs->end = dml_larger(inputs->end, high + 1);
 }
 
-/* The same for all weights, over the axes from k on. */
-static void grow_by_rows(const dml_plan *plan, int k, int64_t offset, dml_span *inputs)
-{
-    while (k < plan->rank && plan->axes[k].entry_stride == 0)
-        k++;
-    if (k == plan->rank) {
-        grow_by_row(plan, offset, inputs);
-        return;
-    }
-    for (int64_t i = 0; i < plan->axes[k].extent; i++)
-        grow_by_rows(plan, k + 1, offset + i * plan->axes[k].entry_stride, inputs);
-}
-
 dml_span dml_plan_inputs(const dml_plan *plan)
 {
     const dml_taps *taps = &plan->taps;
     dml_span inputs = {taps->begin + taps->inputs, taps->begin};
     if (!plan->entries.data || dml_plan_count(plan) == 0)
         return (dml_span){taps->begin, taps->begin + taps->inputs};
-    grow_by_rows(plan, 0, plan->entries.offset, &inputs);
+    dml_odometer at;
+    dml_odometer_of_entries(&at, plan);
+    do
+        grow_by_row(plan, at.entry, &inputs);
+    while (dml_odometer_next(&at));
     return inputs;
 }
 

@@ -126,7 +126,7 @@ static void record_copy(dml_context *context, dml_submission *submission, const 
     int64_t src, dst;
     bool more = true;
     for (int64_t i = 0; more; i++) {
-        more = dml_dispatch_region(plan, i, &src, &dst);
+        more = dml_plan_element(plan, i, &src, &dst);
         if (more)
             regions[count++] = (VkBufferCopy){from + (uint64_t)src, to + (uint64_t)dst, (uint64_t)plan->item};
         if (count == REGIONS || (!more && count > 0)) {

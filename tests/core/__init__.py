@@ -73,8 +73,8 @@ class Core:
             c_uint64,
             POINTER(Dispatch),
         ]
-        self.library.dml_dispatch_region.argtypes = [POINTER(Plan), c_int64, POINTER(c_int64), POINTER(c_int64)]
-        self.library.dml_dispatch_region.restype = c_bool
+        self.library.dml_plan_element.argtypes = [POINTER(Plan), c_int64, POINTER(c_int64), POINTER(c_int64)]
+        self.library.dml_plan_element.restype = c_bool
         self.library.dml_program_step.argtypes = [POINTER(Program), c_int64, POINTER(Step)]
         self.tunables = {name: Tunables.in_dll(self.library, f"dml_tunables_{name}") for name in ("cpu", "gpu")}
 
