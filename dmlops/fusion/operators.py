@@ -85,6 +85,8 @@ def _blocks(x: Node, value: Any) -> list[int]:
 
 # --- operators whose twins change elements in place: the node that each makes --------------------------------------------
 
+# Plain NumPy needs more axes for them than an array may have, or has not their result in each version (docs/tuning.md).
+
 
 def _depth_to_space(x: Node, block_size: Any, order: str, layout: str) -> Node:
     return movements.depth_to_space(x, _blocks(x, block_size), order == "DCR", layout == "NHWC")
