@@ -21,7 +21,7 @@ from dmlops.entries import checked
 from dmlops.fusion.graph import Input, Node, View, pack
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.order import operands_first
-from dmlops.fusion.resized import selected
+from dmlops.fusion.resized import Seen, seen
 from dmlops.fusion.runs import Digit, Run
 from dmlops.fusion.traced import Traced, constant_from, refuse
 from dmlops.operators.crop_places import starting
@@ -81,37 +81,34 @@ class Index:
     """Integers, or bools, that are known when the function is called: an argument, a view of it, or a constant."""
 
     def __init__(self, value: Any) -> None:
-        self.input: int | None = None
+        self.of_input: Seen | None = None
         self.array: Any = None
-        self.views: list[Node] = []
         if isinstance(value, Traced):
-            self._begin(value._node)
+            self.of_input = seen(value._node, {})
+            if self.of_input is None:
+                advice = "compute it before the fused function, and pass it as an argument"
+                refuse("an index that the function computes", advice)
         else:
             self.array = constant_from(value)
-            self.shape, self.dtype = self.array.shape, self.array.dtype
+        known = value if self.array is None else self.array
+        self.shape, self.dtype = known.shape, known.dtype
 
-    def _begin(self, node: Node) -> None:
-        self.shape, self.dtype = node.shape, node.dtype
-        while isinstance(node, View) and all(one.axis is not None or one.extent == 1 for one in node.dims):
-            self.views.append(node)
-            (node,) = node.operands
-        if not isinstance(node, Input):
-            refuse("an index that the function computes", "compute it before the fused function, and pass it as an argument")
-        self.views.reverse()
-        self.input = node.index
+    @property
+    def input(self) -> int | None:
+        """The number of the argument; None of a constant."""
+        return None if self.of_input is None else self.of_input.source.number
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """Those of the argument, one after the other."""
+        return () if self.of_input is None else self.of_input.views
 
     def of(self, arrays: Sequence[Any]) -> Any:
         """The values, where those are the inputs."""
-        if self.input is None:
+        if self.of_input is None:
             return self.array
-        array = arrays[self.input]
-        return self.seen(array.numpy() if isinstance(array, DeviceArray) else np.asarray(array))
-
-    def seen(self, array: Any) -> Any:
-        """The view of the input."""
-        for view in self.views:
-            array = selected(array, view, (0,) * array.ndim)  # type: ignore[arg-type]
-        return array
+        array = arrays[self.of_input.source.number]
+        return self.of_input.of(array.numpy() if isinstance(array, DeviceArray) else np.asarray(array))
 
 
 class Along(NamedTuple):
@@ -322,10 +319,11 @@ def right_indices(results: Sequence[Node], inputs: Sequence[Input], seed: int) -
         sizes, wraps = np.full(shape, 128, np.int64), np.ones(shape, bool)
         for one in operands_first(results):
             for along in one.along if isinstance(one, Chosen) else ():
-                if along.by.input == number:
-                    view = along.by.seen(sizes)
+                by = along.by.of_input
+                if by is not None and by.source.number == number:
+                    view = by.of(sizes)
                     np.minimum(view, along.size, out=view)
-                    along.by.seen(wraps)[...] &= along.extent is None and dtype.kind == "i"
+                    by.of(wraps)[...] &= along.extent is None and dtype.kind == "i"
         values = random.integers(0, np.maximum(sizes, 1))
         found[number] = np.asarray(values - sizes * (wraps & (random.random(shape) < 0.3))).astype(dtype)
     return found

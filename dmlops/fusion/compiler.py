@@ -5,7 +5,7 @@ from __future__ import annotations
 import array
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from dmlops import _core
 from dmlops.fusion import layout, maps, replay
 from dmlops.fusion.chosen import SELECTED, Along, Chosen, Selection, Slots, by_entry, index_inputs, unchecked, unpacked
 from dmlops.fusion.formulas import Formula
-from dmlops.fusion.graph import Constant, Input, Node, pack, without_memory
+from dmlops.fusion.graph import Arrays, Constant, Input, Node, pack, without_memory
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.maps import Map
 from dmlops.fusion.order import operands_first
@@ -127,10 +127,7 @@ def _check(axes: Iterable[Along], inputs: Sequence[Any]) -> None:
         along.checked(along.by.of(inputs))
 
 
-_Arrays: TypeAlias = Sequence[tuple[np.dtype[Any], Sequence[int], Sequence[int]]]
-
-
-def compile_nodes(inputs: _Arrays, results: Sequence[Node]) -> Program:
+def compile_nodes(inputs: Arrays, results: Sequence[Node]) -> Program:
     """Compile the nodes of a trace for inputs that have a dtype, a shape and strides: as others of the same structure were."""
     sight = replay.sight_of(inputs, results)
     if sight is not None and (found := replay.replayed(sight)) is not None:
@@ -151,12 +148,12 @@ def compile_nodes(inputs: _Arrays, results: Sequence[Node]) -> Program:
     return program
 
 
-def compile_plainly(inputs: _Arrays, results: Sequence[Node]) -> Program:
+def compile_plainly(inputs: Arrays, results: Sequence[Node]) -> Program:
     """Likewise, whatever was compiled before."""
     return _Compiler(inputs).compile(results)
 
 
-def with_pieces(program: Program, inputs: _Arrays, results: Sequence[Node]) -> Program:
+def with_pieces(program: Program, inputs: Arrays, results: Sequence[Node]) -> Program:
     """The same, with the pieces that explanations show: a program whose steps were replayed has none."""
     if len(program.passes) > 1 or program.passes[0].pieces:
         return program
@@ -164,14 +161,14 @@ def with_pieces(program: Program, inputs: _Arrays, results: Sequence[Node]) -> P
     return program._replace(passes=(program.passes[0]._replace(pieces=plain.pieces),))
 
 
-def _in_one_pass(inputs: _Arrays, results: Sequence[Node]) -> replay.Made:
+def _in_one_pass(inputs: Arrays, results: Sequence[Node]) -> replay.Made:
     compiler = _Compiler(inputs)
     compiler.before_maps = _before_maps(results)
     return compiler.made_of([compiler.pieces(node, compiler.known) for node in results])
 
 
 def _pass(
-    inputs: _Arrays, nodes: Sequence[Node], pieces: Sequence[list[Piece]], steps: bytes, made: replay.Made, why: str = ""
+    inputs: Arrays, nodes: Sequence[Node], pieces: Sequence[list[Piece]], steps: bytes, made: replay.Made, why: str = ""
 ) -> Pass:
     of = Pass(None, tuple(nodes), tuple(pieces), tuple(inputs), made.constants, made.constants_bytes, why, *made[3:])
     arrays = [*inputs, *map(_as_input, nodes)]
@@ -202,7 +199,7 @@ class _Form(NamedTuple):
 
 
 class _Compiler:
-    def __init__(self, inputs: _Arrays) -> None:
+    def __init__(self, inputs: Arrays) -> None:
         self.inputs = [(dtype, tuple(shape), tuple(strides)) for dtype, shape, strides in inputs]
         self.known: dict[Node, list[Piece]] = {}
         self.constants: list[Constant] = []
@@ -234,17 +231,9 @@ class _Compiler:
     # --- pieces ---
 
     def pieces(self, node: Node, known: dict[Node, list[Piece]]) -> list[Piece]:
-        """Those of a node, and of all before it; without recursion, since chains are long."""
-        waiting = [node]
-        while waiting:
-            top = waiting[-1]
-            missing = [one for one in top.operands if one not in known]
-            if missing and top not in known:
-                waiting += missing
-                continue
-            waiting.pop()
-            if top not in known:
-                known[top] = self.made(top, [known[one] for one in top.operands])
+        """Those of a node; and of all before it, which are known then."""
+        for one in operands_first([node], known.__contains__):
+            known[one] = self.made(one, [known[operand] for operand in one.operands])
         return known[node]
 
     def made(self, node: Node, operands: list[list[Piece]]) -> list[Piece]:
@@ -353,7 +342,7 @@ class _Compiler:
         why = f"{many} ({node.where}); after this array, they are few"
         if isinstance(node, Chosen):
             why = f"indices that are arguments choose of what lies in memory as one array ({node.where})"
-        before = self.before(node)
+        before = operands_first([node], self.is_there)[:-1]
         arrays = [one for one in before if one in self.known and self.forms(one)]
         arrays.sort(key=lambda one: (self.forms(one)[0].node.nbytes, -len(self.known[one])))
         low, high, found = 0, len(arrays), None
@@ -397,20 +386,6 @@ class _Compiler:
         finally:
             self.inputs.pop()
         return known
-
-    def before(self, node: Node) -> list[Node]:
-        """What a node is made of, operands first, but for what is there when a pass begins."""
-        found: dict[Node, None] = {}
-        waiting = [node]
-        while waiting:
-            top = waiting[-1]
-            missing = [one for one in top.operands if one not in found and not self.is_there(one)]
-            if missing:
-                waiting += missing
-                continue
-            found[waiting.pop()] = None
-        found.pop(node)
-        return list(found)
 
     def is_there(self, node: Node) -> bool:
         """Whether an array is there when a pass begins."""
@@ -516,7 +491,7 @@ class _Compiler:
 class TemplateCompiler(_Compiler):
     """Makes one pass, and remembers how its tables are made, so that they can be made again of other maps."""
 
-    def __init__(self, inputs: _Arrays) -> None:
+    def __init__(self, inputs: Arrays) -> None:
         super().__init__(inputs)
         self.mapped_pieces: list[tuple[Piece, Map, int]] = []
         self.one_pass: tuple[Sequence[Node], Sequence[list[Piece]]] = (), ()
@@ -559,19 +534,7 @@ def _parts(pieces: Sequence[list[Piece]]) -> Iterator[tuple[int, Piece, int, int
 
 def _before_maps(results: Sequence[Node]) -> set[Node]:
     """The arrays that maps are made of, directly or by movements and other maps."""
-    order, waiting = dict.fromkeys(results), list(results)
-    while waiting:
-        new = [one for one in waiting.pop().operands if one not in order]
-        order |= dict.fromkeys(new)
-        waiting += new
-    found: set[Node] = set()
-    waiting = [one.operands[0] for one in order if isinstance(one, Map)]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting += one.operands
-    return found
+    return set(operands_first([one.operands[0] for one in operands_first(results) if isinstance(one, Map)]))
 
 
 def _as_input(node: Node) -> tuple[np.dtype[Any], tuple[int, ...], tuple[int, ...]]:

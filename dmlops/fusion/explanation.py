@@ -16,7 +16,7 @@ from dmlops.device import Device
 from dmlops.device_list import default_device
 from dmlops.fusion.chosen import SELECTED
 from dmlops.fusion.compiled import Compiled
-from dmlops.fusion.compiler import Pass
+from dmlops.fusion.compiler import Pass, Program
 from dmlops.fusion.graph import without_memory
 from dmlops.fusion.resized import ResizePass
 from dmlops.traffic import Traffic
@@ -78,11 +78,12 @@ class Explanation:
         return f"<pre>{html.escape(self._text)}</pre>{self._drawing}"
 
 
-def _placed(passes: Any, place: Place) -> tuple[list[Any], list[str]]:
+def _placed(program: Program, place: Place) -> tuple[list[Any], list[str]]:
     """The device of each pass, and what there is to say of them."""
+    passes = program.passes
     if not place.weighed:
         on_host = isinstance(place.device, Device) and place.device.type == "host"
-        if not on_host and place.device != "host" and any(isinstance(one, Pass) and one.formulas for one in passes):
+        if not on_host and place.device != "host" and program.is_of_the_host:
             wanted = 'name device="host" (--device host), or "auto", which takes it'
             raise ValueError(f"the host alone computes maps of items of 4 or 8 bytes: {wanted}")
         said = [place.why, *([] if on_host or place.device == "host" else [_estimated(passes, place.device)])]
@@ -104,7 +105,7 @@ def _estimated(passes: Any, device: Any) -> str:
 def _lines(name: str, compiled: Compiled, place: Place) -> tuple[list[str], list[str]]:
     """What matters to who calls the function; and the plans."""
     passes = compiled.program.passes
-    devices, said = _placed(passes, place)
+    devices, said = _placed(compiled.program, place)
     count = f"{len(passes)} passes" if len(passes) > 1 else "one pass"
     steps = len(compiled.trace.steps)
     words = [f"{name}: {steps} step{'s' * (steps != 1)} in {count}", *said]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import itertools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from dmlops.fusion import arithmetic
 from dmlops.fusion.order import operands_first
 
-__all__ = ["BY_VALUE", "VALUE", "Expression", "Varying", "called", "evaluate", "first_of", "sample_of"]
+__all__ = ["BY_VALUE", "VALUE", "Expression", "Varying", "called", "evaluate", "first_of", "quiet", "sample_of"]
 
 _MOST_SAMPLES = 64  # of an expression
 
@@ -65,13 +66,20 @@ class Expression:
         return found[::-1]
 
 
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """NumPy says nothing here of values, such as those that need not occur."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 def evaluate(expression: Expression, values: Any, constant_of: Callable[[Varying], Any]) -> Any:
-    """The value of an expression, by NumPy, for an array of elements; quiet about those that need not occur."""
+    """The value of an expression, by NumPy, for an array of elements."""
     order = operands_first([expression])
     left = collections.Counter(itertools.chain.from_iterable(one.operands for one in order))
     known: dict[Expression, Any] = {}
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         for one in order:
             known[one] = called(one, values, constant_of, known)
             left.subtract(one.operands)
@@ -110,8 +118,7 @@ def sample_of(expression: Expression, rank: int, dtype: np.dtype[Any]) -> Any:
     if len(known) < len(set(expression.operands)):
         made = evaluate(expression, one, first_of)
     else:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet():
             made = called(expression, one, first_of, known)
     if len(expression.samples) < _MOST_SAMPLES:
         expression.samples[key] = made

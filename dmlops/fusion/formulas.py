@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import struct
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dmlops import _core
+from dmlops.fusion.expressions import quiet
 from dmlops.operators.tracking import PART
 
 __all__ = [
@@ -220,8 +220,7 @@ def some_values(code: str, random: int = 400) -> Any:
     """Values of a dtype that bring out differences, and random ones: of all bits, and of those between."""
     dtype = np.dtype(code)
     source = np.random.default_rng(0)
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         if dtype.kind == "b":
             return np.array([False, True])
         bits = source.integers(0, 256, (random, dtype.itemsize), np.uint8).view(dtype).reshape(-1)

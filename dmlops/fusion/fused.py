@@ -7,13 +7,11 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dmlops import _core, structure
 from dmlops.fusion import arguments, pickling, tracing
 from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.compiler import compile_nodes, compile_plainly, with_pieces
-from dmlops.fusion.graph import Input
+from dmlops.fusion.graph import Input, described
 from dmlops.fusion.keys import IteratorError, bytes_of, key_of
 from dmlops.fusion.parameters import Call, Once, Template, is_same, template
 from dmlops.fusion.programs import Programs
@@ -172,9 +170,7 @@ class Fused:
         if not compiled.is_traced:
             compiled = self._traced(compiled, *self._bound(args, kwargs))
         args, kwargs = arguments.with_inputs(self._bound(args, kwargs), compiled)
-        program = with_pieces(
-            compiled.program, [(one.dtype, one.shape, one.strides) for one in compiled.inputs], compiled.results
-        )
+        program = with_pieces(compiled.program, described(compiled.inputs), compiled.results)
         return compiled._replace(args=args, kwargs=kwargs, program=program)
 
     def _bound(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -256,8 +252,7 @@ class Fused:
         found = [structure.array_from(one) for one in structure.leaves((args, kwargs))]
         arrays = [one for one in found if one is not None]
         traced, _ = self._traced_anew(args, kwargs, arrays, compiled.numbers)
-        inputs = [(one.dtype, one.shape, one.strides) for one in traced.inputs]
-        traced = traced._replace(program=compile_plainly(inputs, traced.results))  # as the template's was
+        traced = traced._replace(program=compile_plainly(described(traced.inputs), traced.results))  # as the template's was
         if not is_same(traced.program, compiled.program):
             raise AssertionError(f"{self!r} has another program than its trace with these values")
         return traced
@@ -308,7 +303,7 @@ def _compile(fused: Fused, args: Any, kwargs: Any, arrays: list[Any], constants:
         results = Results(repr(fused), trace.own(returned), structure.leaves((args, kwargs)))
     finally:
         trace.ended = True
-    program = compile_nodes([(one.dtype, one.shape, one.strides) for one in traced], results.nodes)
+    program = compile_nodes(described(traced), results.nodes)
     return Compiled(fused._function, args, kwargs, trace, inputs, tuple(results.nodes), results, program)
 
 

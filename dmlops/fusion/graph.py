@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from dmlops.fusion import layout
 from dmlops.fusion.layout import Along, Piece, Taken, Windows
 
 __all__ = [
+    "Arrays",
     "Constant",
     "Input",
     "Join",
@@ -22,6 +23,7 @@ __all__ = [
     "View",
     "Windowed",
     "as_view",
+    "described",
     "in_brackets",
     "is_view",
     "pack",
@@ -29,6 +31,14 @@ __all__ = [
     "strided",
     "without_memory",
 ]
+
+
+Arrays: TypeAlias = Sequence[tuple[np.dtype[Any], Sequence[int], Sequence[int]]]  # the dtype, shape and strides of each
+
+
+def described(arrays: Sequence[Any]) -> Arrays:
+    """What a program is compiled for."""
+    return [(one.dtype, one.shape, one.strides) for one in arrays]
 
 
 class Node:
@@ -168,7 +178,7 @@ def pack(shape: Sequence[int], item: int) -> list[int]:
 
 def stand_in(shape: Sequence[int]) -> Any:
     """An array whose views have the strides of a C-contiguous array of bytes. Its items have no bytes, so all may be read."""
-    return np.lib.stride_tricks.as_strided(np.zeros(1, "V0"), shape, pack(shape, 1), writeable=False)
+    return _restrided(np.zeros(1, "V0"), shape, pack(shape, 1))
 
 
 def strided(node: Node) -> Any:
@@ -203,7 +213,7 @@ def _restrided(like: Any, shape: Sequence[int], strides: Sequence[int]) -> Any:
 
 def without_memory(dtype: np.dtype[Any], shape: Sequence[int], strides: Sequence[int]) -> tuple[Any, np.dtype[Any]]:
     """What the extension takes as an array without memory: one of items without bytes, and the dtype."""
-    return np.lib.stride_tricks.as_strided(np.zeros(1, "V0"), shape, strides, writeable=False), dtype
+    return _restrided(np.zeros(1, "V0"), shape, strides), dtype
 
 
 def as_view(node: Node, function: Callable[[Any], Any]) -> Any:

@@ -8,21 +8,16 @@ import numpy as np
 
 from dmlops import reference, structure
 from dmlops.fusion.numpy_maps import look_up
-from dmlops.fusion.traced import Traced, constant_from, refuse
+from dmlops.fusion.traced import Traced, constant_from, refuse, refuse_places
 from dmlops.operators.axes import new_axis
 from dmlops.slice_keys import index_of
 
 __all__ = ["classes_of", "rows_of"]
 
 
-def _check(name: str, places: Any) -> None:
-    if any(one is not None for one in places):
-        refuse(f"{name} with out, device or progress", "give them to the fused function")
-
-
 def classes_of(indices: Any, depth: Any, axis: Any, pair: Any, places: Any) -> Any:
     """dmlops.one_hot: each element is compared with each class. `pair`: the values elsewhere and at the index."""
-    _check("dmlops.one_hot", places)
+    refuse_places("dmlops.one_hot", *places)
     if not isinstance(indices, Traced):  # run by NumPy
         made = reference.one_hot(np.asarray(indices), depth, axis=axis, on=pair[1], off=pair[0], dtype=pair.dtype)
         return made.view(type(indices))
@@ -38,7 +33,7 @@ def classes_of(indices: Any, depth: Any, axis: Any, pair: Any, places: Any) -> A
 
 def rows_of(table: Any, indices: Any, axis: Any, batch_dims: Any, places: Any) -> Any:
     """dmlops.take of a constant table."""
-    _check("dmlops.take", places)
+    refuse_places("dmlops.take", *places)
     if not isinstance(indices, Traced):
         made = reference.take(np.asarray(table), np.asarray(indices), axis, batch_dims=batch_dims)
         return made.view(type(indices))

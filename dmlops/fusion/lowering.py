@@ -6,13 +6,12 @@ Which dtypes the operations have is what NumPy has made of one element.
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from dmlops.fusion.expressions import VALUE, Expression, Varying, first_of, sample_of
+from dmlops.fusion.expressions import VALUE, Expression, Varying, first_of, quiet, sample_of
 from dmlops.fusion.formulas import (
     BOOL,
     F64,
@@ -76,8 +75,7 @@ class _Builder:
         """A constant of that dtype."""
         if type(value) is int and dtype.kind in "iu" and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
             raise UnsupportedError(f"and of {value}, which {dtype} cannot hold")
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet():
             numbers = np.asarray(self.constant(value)).astype(dtype).astype(NUMBERS[number_of(dtype)]).reshape(-1)
         key = numbers.dtype.str, numbers.tobytes()
         if key not in self.known:
@@ -229,8 +227,7 @@ def promoted(one: Expression, element: Element) -> Any:
         return np.zeros((1,) * rank, dtype) if argument is VALUE else argument
 
     try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet():
             return np.dtype(np.add(*map(sample, one.args)).dtype)
     except (TypeError, ValueError, OverflowError) as error:
         raise UnsupportedError("of these operands") from error

@@ -12,14 +12,13 @@ import hashlib
 import itertools
 import math
 import operator
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dmlops.fusion import arithmetic, formula_checks, lowering, movements
-from dmlops.fusion.expressions import BY_VALUE, Expression, Varying, called, evaluate, sample_of
+from dmlops.fusion.expressions import BY_VALUE, Expression, Varying, called, evaluate, quiet, sample_of
 from dmlops.fusion.formulas import Formula, UnsupportedError, run
 from dmlops.fusion.graph import Constant, Input, Node, View, in_brackets, pack
 from dmlops.fusion.layout import Piece
@@ -51,8 +50,7 @@ def evaluate_row(node: Map, values: Any, constant_of: Callable[[Varying], Any]) 
     row = values[(0,) * (values.ndim - 1)]  # all rows are the same: it is one element
     order, constants = operands_first([node.expression]), {one: constant_of(one) for one in node.expression.varying}
     made = []
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         for k in range(row.size):
             known: dict[Expression, Any] = {}
             for one in order:
@@ -145,14 +143,7 @@ def _is_by_value(source: Node) -> bool:
 
 def items_of(node: Node) -> frozenset[int]:
     """The bytes of an element of each input that an array is made of; each node is looked at once, and knows them then."""
-    waiting = [node]
-    while waiting:
-        one = waiting[-1]
-        missing = [operand for operand in one.operands if operand.items is None]
-        if missing:
-            waiting += missing
-            continue
-        waiting.pop()
+    for one in operands_first([node], lambda one: one.items is not None):
         own = {one.dtype.itemsize} if isinstance(one, Input) else set()
         one.items = frozenset(own.union(*(operand.items or () for operand in one.operands)))
     return node.items or frozenset()

@@ -11,10 +11,12 @@ import numpy as np
 
 from dmlops.fusion.graph import Constant, Join, Node, Reshape, Take, View, as_view
 from dmlops.fusion.layout import Along, Taken
+from dmlops.fusion.traced import axis_of
 from dmlops.operators.nearest import Pattern, Progression, progressions_of
 
 __all__ = [
     "MOST_AXES",
+    "along",
     "broadcast",
     "constant",
     "cut",
@@ -126,6 +128,11 @@ def reshape(x: Node, shape: Sequence[int]) -> Node:
     return x if tuple(shape) == x.shape else Reshape(x, shape)
 
 
+def along(x: Node, axis: Any) -> tuple[Node, int]:
+    """An array and an axis of it, counted from the front; of None all elements on one axis, as NumPy's functions have it."""
+    return (reshape(x, (x.size,)), 0) if axis is None else (x, axis_of(axis, x))
+
+
 def broadcast(x: Node, shape: Sequence[int]) -> Node:
     """As numpy.broadcast_to, which raises where shapes do not fit."""
     extra = len(shape) - len(x.shape)
@@ -156,15 +163,18 @@ def join(parts: Sequence[Node], axis: int) -> Node:
 
 def repeat(x: Node, count: int, axis: int) -> Node:
     """Each element several times."""
-    dims = [Along(k, 0, 1, size) for k, size in enumerate(x.shape)]
-    dims.insert(axis + 1, Along(None, 0, 1, count))
-    return _merged(View(x, dims, {}), axis)
+    return _several(x, count, axis, axis + 1)
 
 
 def tile(x: Node, count: int, axis: int) -> Node:
     """All elements several times."""
+    return _several(x, count, axis, axis)
+
+
+def _several(x: Node, count: int, axis: int, at: int) -> Node:
+    """The copies on an axis of their own, before the array's or behind it; then both are one."""
     dims = [Along(k, 0, 1, size) for k, size in enumerate(x.shape)]
-    dims.insert(axis, Along(None, 0, 1, count))
+    dims.insert(at, Along(None, 0, 1, count))
     return _merged(View(x, dims, {}), axis)
 
 

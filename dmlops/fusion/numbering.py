@@ -28,6 +28,11 @@ class Numbers(NamedTuple):
     places: Any
     maps: Any
 
+    @classmethod
+    def unmapped(cls, places: Any) -> Numbers:
+        """Of elements that have gone through no map."""
+        return cls(places, np.broadcast_to(np.int64(0), places.shape))
+
 
 class _Chain(NamedTuple):
     """Maps that an element has gone through: those of `before`, then a node's, with the node's constants."""
@@ -59,7 +64,7 @@ class Numbering:
                 offsets = offsets[..., None] + np.arange(size) * (stride if dtype.itemsize else 0)
             self.first.append(at - int(offsets.min(initial=0)))
             at = self.first[-1] + int(offsets.max(initial=0)) + dtype.itemsize
-            self.of_node[node] = Numbers(offsets + self.first[-1], np.broadcast_to(np.int64(0), node.shape))
+            self.of_node[node] = Numbers.unmapped(offsets + self.first[-1])
         self.next = at
         right = right_indices(compiled.results, compiled.inputs, 0)
         self.indices = [right.get(number) for number in range(len(compiled.inputs))]
@@ -79,10 +84,12 @@ class Numbering:
                 item = items[at : at + size]
                 self.constants += [item] * any(item)
                 places.append(-len(self.constants) if any(item) else 0)
-            self.of_node[node] = Numbers(
-                np.array(places, np.int64).reshape(node.shape), np.broadcast_to(np.int64(0), node.shape)
-            )
+            self.of_node[node] = Numbers.unmapped(np.array(places, np.int64).reshape(node.shape))
         return self.of_node[node]
+
+    def input_of(self, place: int) -> int:
+        """The number of the input whose element has this place."""
+        return max(k for k, first in enumerate(self.first) if k == 0 or first <= place)
 
     def named(self, place: int) -> str:
         if place == NOTHING:
@@ -91,7 +98,7 @@ class Numbering:
             return "a constant"
         if first := max((first for first in self.resized if first <= place), default=0):
             return f"element {place - first} of what is resized{in_brackets(self.resized[first].where)}"
-        index = max(k for k, first in enumerate(self.first) if k == 0 or first <= place)
+        index = self.input_of(place)
         return f"byte {place - self.first[index]} of input {index}"
 
     # --- what NumPy makes of them ---
@@ -115,7 +122,7 @@ class Numbering:
         places = np.arange(self.next, self.next + node.size).reshape(node.shape)
         self.resized[self.next] = node
         self.next += node.size
-        return Numbers(places, np.broadcast_to(np.int64(0), node.shape))
+        return Numbers.unmapped(places)
 
     def run(self, step: Step, kind: int) -> list[Any]:
         """NumPy's function, applied to the places of its arguments, or to their maps."""

@@ -189,12 +189,9 @@ def _take(trace: Trace, function: Any, a: Any, indices: Any, axis: Any = None, o
         refuse("numpy.take with out or another mode than 'raise'")
     if isinstance(indices, Traced):
         return numpy_indices.take(trace, function, a, indices, axis)
-    x = node_of(a, function)
-    named, axis = axis, 0 if axis is None else axis_of(axis, x)
-    if named is None:
-        x = movements.reshape(x, (x.size,))
+    x, at = movements.along(node_of(a, function), axis)
     wanted = np.array(indices, None if isinstance(indices, np.ndarray) else int).astype(int, casting="same_kind")
-    return trace.record(function, (a, wanted), {"axis": named}, _taken(x, wanted, axis))
+    return trace.record(function, (a, wanted), {"axis": axis}, _taken(x, wanted, at))
 
 
 def _windows(trace: Trace, function: Any, x: Any, axis: int, *along: int) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from dmlops.fusion import movements
 from dmlops.fusion.chosen import Along, Chosen, Entry, Index, Kept
 from dmlops.fusion.graph import Node
-from dmlops.fusion.traced import Trace, Traced, axis_of, node_of, refuse
+from dmlops.fusion.traced import Trace, Traced, node_of, refuse
 
 __all__ = ["by_arrays", "crops", "take", "take_along_axis"]
 
@@ -65,15 +65,12 @@ def _chosen(x: Node, along: list[tuple[int, Index]], shape: Sequence[int], at: i
 
 def take(trace: Trace, function: Any, a: Any, indices: Traced, axis: Any) -> Any:
     """numpy.take of traced indices."""
-    x = node_of(a, function)
-    named, axis = axis, 0 if axis is None else axis_of(axis, x)
-    if named is None:
-        x = movements.reshape(x, (x.size,))
+    x, at = movements.along(node_of(a, function), axis)
     if indices.dtype.kind not in "iu":
         raise TypeError(f"Cannot cast array data from {indices.dtype!r} to dtype('int64') according to the rule 'safe'")
     index = _index(indices)
-    made = _chosen(x, [(axis, index)], index.shape, axis, 0 not in x.shape)  # of an empty array NumPy looks at no index
-    return trace.record(np.take, (a, index), {"axis": named}, made)
+    made = _chosen(x, [(at, index)], index.shape, at, 0 not in x.shape)  # of an empty array NumPy looks at no index
+    return trace.record(np.take, (a, index), {"axis": axis}, made)
 
 
 def take_along_axis(trace: Trace, arr: Any, indices: Traced, axis: Any) -> Any:
@@ -81,21 +78,19 @@ def take_along_axis(trace: Trace, arr: Any, indices: Traced, axis: Any) -> Any:
     x = node_of(arr, np.take_along_axis)
     if indices.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
-    named, axis = axis, 0 if axis is None else axis_of(axis, x)
-    if named is None:
-        x = movements.reshape(x, (x.size,))
+    x, at = movements.along(x, axis)
     if indices.ndim != len(x.shape):
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     index = _index(indices)
     along = []
     for k, size in enumerate(x.shape):
         line = np.arange(size).reshape([-1 if j == k else 1 for j in range(len(x.shape))])
-        along.append((k, index if k == axis else Index(line)))
+        along.append((k, index if k == at else Index(line)))
     try:
         shape = np.broadcast_shapes(*(one.shape for _, one in along))
     except ValueError:
         raise IndexError("shape mismatch: indexing arrays could not be broadcast together") from None
-    return trace.record(np.take_along_axis, (arr, index), {"axis": named}, _chosen(x, along, shape, 0))
+    return trace.record(np.take_along_axis, (arr, index), {"axis": axis}, _chosen(x, along, shape, 0))
 
 
 def crops(trace: Trace, function: Any, x: Any, starts: Any, sizes: Any, flip: Any, axes: Any) -> Any:

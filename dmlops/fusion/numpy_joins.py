@@ -280,10 +280,7 @@ def _count(repeats: Any) -> int:
 def repeat(trace: Trace, function: Any, a: Any, repeats: Any, axis: Any = None) -> Any:
     x = node_of(a, function)
     count = repeats if type(repeats) is int and abs(repeats) < 1 << 62 else _count(repeats)
-    if axis is None:
-        x, at = movements.reshape(x, (x.size,)), 0
-    else:
-        at = axis_of(axis, x)
+    x, at = movements.along(x, axis)
     if count < 0:
         raise ValueError("repeats may not contain negative values.")
     return trace.record(function, (a, count), {"axis": axis}, movements.repeat(x, count, at) if count != 1 else x)

@@ -53,7 +53,7 @@ class _Moving(Fused):
 
 @functools.cache
 def _fused(function: Any) -> Fused | None:
-    if function not in handlers() or function in _not_here():
+    if function not in handlers() or function is np.take_along_axis:  # it computes
         return None
 
     @functools.wraps(function, assigned=("__name__", "__doc__", "__module__"), updated=())
@@ -62,12 +62,6 @@ def _fused(function: Any) -> Fused | None:
 
     del run.__wrapped__  # its signature is that of `run`
     return _Moving(run)
-
-
-@functools.cache
-def _not_here() -> set[Any]:
-    """Functions that compute, or whose constants are arrays of any size."""
-    return {np.take_along_axis}
 
 
 def _joined(arr: Any, values: Any, axis: Any = None) -> tuple[Any, dict[str, Any]]:

@@ -14,7 +14,7 @@ from dmlops.fusion import movements
 from dmlops.fusion.graph import Constant, Node
 from dmlops.fusion.reference import twin_call
 from dmlops.fusion.resized import Resize
-from dmlops.fusion.traced import Trace, Traced, refuse
+from dmlops.fusion.traced import Trace, Traced, refuse, refuse_places
 from dmlops.operators.tracking import PART
 from dmlops.resizing.described import resampled
 from dmlops.scalars import item_of
@@ -31,8 +31,7 @@ def call(trace: Trace, name: str, inputs: Any, others: Any) -> Any:
     if name not in _BY_THEIR_TWINS and name not in _OPERATORS:
         refuse("an operator of dmlops that reads at indices", "numpy.take of indices that are constants can be")
     *own, out, device, how = others
-    if out is not None or device is not None or isinstance(how, tuple):
-        refuse(f"dmlops.{name} with out, device or progress", "give them to the fused function")
+    refuse_places(f"dmlops.{name}", out, device, _progress_of(how))
     if not isinstance(inputs, tuple):
         inputs = (inputs,)
     arrays = [trace.lift(one) for one in inputs]
@@ -54,10 +53,14 @@ def call(trace: Trace, name: str, inputs: Any, others: Any) -> Any:
 
 def _resample(trace: Trace, x: Traced, resampling: Any, axes: Any, window: Any, out: Any, device: Any, how: Any) -> Any:
     """A resampling of two axes, which dmlops.resizing has checked."""
-    if out is not None or device is not None or isinstance(how, tuple):
-        refuse("resizing with out, device or progress", "give them to the fused function")
+    refuse_places("resizing", out, device, _progress_of(how))
     made = Resize(x._node, resampling, axes, window[1::2])
     return trace.record(resampled, (x, resampling, axes), {}, made)
+
+
+def _progress_of(how: Any) -> Any:
+    """What reports progress, where the extension is told to run a call so."""
+    return how if isinstance(how, tuple) else None
 
 
 def _as_constant(argument: Any) -> Any:

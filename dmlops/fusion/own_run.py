@@ -7,7 +7,6 @@ NumPy's arrays. So it runs untraced, on values that bring out differences.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +17,7 @@ from dmlops.bits import differ
 from dmlops.fusion import surroundings, tracing
 from dmlops.fusion.chosen import Index, right_indices
 from dmlops.fusion.compiled import Compiled
-from dmlops.fusion.expressions import evaluate
+from dmlops.fusion.expressions import evaluate, quiet
 from dmlops.fusion.graph import Constant, Input, Node
 from dmlops.fusion.maps import MAPPED_ITEMS, Map
 from dmlops.fusion.numbering import Numbering, Numbers
@@ -87,8 +86,7 @@ class OwnRun:
 
         args, kwargs = structure.rebuilt(self.args, array), structure.rebuilt(self.kwargs, array)
         try:
-            with tracing.untraced(), np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with tracing.untraced(), quiet():
                 returned = self.function(*args, **kwargs)
         except Exception as error:
             raise DifferenceError(f"the function itself raises {type(error).__name__}: {error}{self.hint()}") from error
@@ -194,7 +192,7 @@ class _Tolerance:
         if at >= min(self.numbering.resized, default=at + 1):  # whose value is not known here
             return not differ(entries, np.full_like(entries, ours.reshape(-1)[place])).all()
         if at > 0:
-            index = max(k for k, first in enumerate(self.numbering.first) if k == 0 or first <= at)
+            index = self.numbering.input_of(at)
             offset = self.given[index].first + at - self.numbering.first[index]
             item = self.compiled.inputs[index].dtype.itemsize
             memory = self.given[index].memory[offset : offset + item].tobytes()

@@ -18,7 +18,7 @@ from dmlops.fusion import tracing
 from dmlops.fusion.arguments import OfFunction
 from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.compiler import Pass, Program, TemplateCompiler
-from dmlops.fusion.graph import Node, Parameter
+from dmlops.fusion.graph import Node, Parameter, described
 from dmlops.fusion.keys import key_of
 from dmlops.fusion.recording import Recording
 from dmlops.fusion.results import Results
@@ -141,7 +141,7 @@ def _traced(fused: OfFunction, call: Call, compiled: Compiled) -> Template:
         results = Results(repr(fused), trace.own(returned), structure.leaves((args, kwargs)))
     finally:
         trace.ended = True
-    compiler = TemplateCompiler([(one.dtype, one.shape, one.strides) for one in compiled.inputs])
+    compiler = TemplateCompiler(described(compiled.inputs))
     made = compiled._replace(trace=trace, results=tuple(results.nodes), returned=results)
     made = made._replace(program=compiler.compile(results.nodes))
     return Template(made, call.numbers, compiler, tuple(parameters), tuple(trace.derived))

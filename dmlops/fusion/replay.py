@@ -12,10 +12,8 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from dmlops.fusion.chosen import Slots
-from dmlops.fusion.graph import Constant, Input, Join, Node, Reshape, View
+from dmlops.fusion.graph import Arrays, Constant, Input, Join, Node, Reshape, View
 from dmlops.fusion.keys import bytes_of
 from dmlops.fusion.layout import Along
 from dmlops.fusion.maps import Map
@@ -29,8 +27,6 @@ MOST_WAYS = 8  # of one structure
 _MOST_INTS = 2000  # of a program's steps
 _MOST_STRUCTURES = 256
 _MOST_BYTES = 16 << 20
-
-_Arrays = Sequence[tuple[np.dtype[Any], Sequence[int], Sequence[int]]]
 
 
 class Sight(NamedTuple):
@@ -79,7 +75,7 @@ def recorded_ways() -> int:
 # --- structures -----------------------------------------------------------------------------------------------------
 
 
-def sight_of(inputs: _Arrays, results: Sequence[Node]) -> Sight | None:
+def sight_of(inputs: Arrays, results: Sequence[Node]) -> Sight | None:
     """None where a graph is compiled plainly: of empty arrays, of windows, of maps that no other call has."""
     order = operands_first(results)
     number = {node: place for place, node in enumerate(order)}
@@ -98,7 +94,7 @@ def _is_whole(along: Along, size: int) -> bool:
     return along.extent == size and (along.step == 1 or (along.step == -1 and along.start == size - 1))
 
 
-def _view(node: View, inputs: _Arrays, key: list[Any], numbers: list[int]) -> bool:
+def _view(node: View, inputs: Arrays, key: list[Any], numbers: list[int]) -> bool:
     shape = node.operands[0].shape
     key += ("view", len(node.dims))
     for along in node.dims:
@@ -118,23 +114,23 @@ def _view(node: View, inputs: _Arrays, key: list[Any], numbers: list[int]) -> bo
     return True
 
 
-def _reshape(node: Reshape, inputs: _Arrays, key: list[Any], numbers: list[int]) -> bool:
+def _reshape(node: Reshape, inputs: Arrays, key: list[Any], numbers: list[int]) -> bool:
     key += ("reshape", len(node.shape), node.dtype)
     numbers += node.shape
     return True
 
 
-def _join(node: Join, inputs: _Arrays, key: list[Any], numbers: list[int]) -> bool:
+def _join(node: Join, inputs: Arrays, key: list[Any], numbers: list[int]) -> bool:
     key += ("join", node.axis, len(node.operands))
     return True
 
 
-def _map(node: Map, inputs: _Arrays, key: list[Any], numbers: list[int]) -> bool:
+def _map(node: Map, inputs: Arrays, key: list[Any], numbers: list[int]) -> bool:
     key += ("map", id(node.expression), node.dtype, node.source.shape == ())
     return node.expression.shared
 
 
-def _input(node: Input, inputs: _Arrays, key: list[Any], numbers: list[int]) -> bool:
+def _input(node: Input, inputs: Arrays, key: list[Any], numbers: list[int]) -> bool:
     dtype, shape, strides = inputs[node.index]
     key += ("input", node.index, dtype, len(shape))
     numbers += shape
@@ -142,7 +138,7 @@ def _input(node: Input, inputs: _Arrays, key: list[Any], numbers: list[int]) -> 
     return True
 
 
-def _constant(node: Constant, inputs: _Arrays, key: list[Any], numbers: list[int]) -> bool:
+def _constant(node: Constant, inputs: Arrays, key: list[Any], numbers: list[int]) -> bool:
     key += ("constant", node.dtype, node.shape, bytes_of(node.array))
     return True
 
@@ -153,7 +149,7 @@ _DESCRIBED: dict[type, Any] = {View: _view, Reshape: _reshape, Join: _join, Map:
 # --- the same graph of other numbers --------------------------------------------------------------------------------
 
 
-def _rebuilt(sight: Sight, inputs: _Arrays, results: Sequence[Node], recorder: Recorder) -> tuple[list[Any], list[Node]]:
+def _rebuilt(sight: Sight, inputs: Arrays, results: Sequence[Node], recorder: Recorder) -> tuple[list[Any], list[Node]]:
     """The inputs and results of a graph whose numbers remember; they are taken in the order in which they were described."""
     left = iter([recorder.number(value, f"p{k}") for k, value in enumerate(sight.numbers)])
     arrays, new = list[Any](inputs), dict[Node, Node]()
@@ -210,9 +206,9 @@ def replayed(sight: Sight) -> tuple[bytes, Made] | None:
 
 def remember(
     sight: Sight,
-    inputs: _Arrays,
+    inputs: Arrays,
     results: Sequence[Node],
-    compiled: Callable[[_Arrays, Sequence[Node]], Made],
+    compiled: Callable[[Arrays, Sequence[Node]], Made],
     is_right: Callable[[bytes, Made], bool],
 ) -> None:
     """Record the way of a graph that was compiled plainly, when its structure is seen again.
@@ -245,7 +241,7 @@ def _size_of(sight: Sight) -> int:
 
 
 def _recorded(
-    sight: Sight, inputs: _Arrays, results: Sequence[Node], compiled: Callable[[_Arrays, Sequence[Node]], Made]
+    sight: Sight, inputs: Arrays, results: Sequence[Node], compiled: Callable[[Arrays, Sequence[Node]], Made]
 ) -> Way:
     recorder = Recorder()
     made = compiled(*_rebuilt(sight, inputs, results, recorder))

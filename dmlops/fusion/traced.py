@@ -31,6 +31,7 @@ __all__ = [
     "node_of",
     "of_thread",
     "refuse",
+    "refuse_places",
     "user_line",
 ]
 
@@ -210,6 +211,12 @@ class RefusedError(TypeError):
 def refuse(what: str, advice: str = "end the fused function before it, or apply it before the fused function") -> NoReturn:
     """Raise the TypeError for what cannot be fused."""
     raise RefusedError(what, f"{what} cannot be fused: {advice}")
+
+
+def refuse_places(name: str, *places: Any) -> None:
+    """Refuse a call that is given `out`, `device` or `progress`, which all of a fused function share."""
+    if any(one is not None for one in places):
+        refuse(f"{name} with out, device or progress", "give them to the fused function")
 
 
 def name_of(function: Any) -> str:
