@@ -595,6 +595,19 @@ def test_what_torchvision_does_not_divide_by(name, keys):
         preprocessor(name, "torchvision", keys)(cases.photo(60, 80))
 
 
+@pytest.mark.parametrize("channels", [1, 4])
+@pytest.mark.parametrize("name, backend, keys", [
+    ("ViTImageProcessor", "pil", {}),
+    ("Llama4ImageProcessor", "torchvision", {}),
+    ("EfficientNetImageProcessor", "pil", {"do_normalize": False}),
+])  # fmt: skip
+def test_a_deviation_for_each_channel(name, backend, keys, channels):
+    """Whatever the class makes its table of: channels without a row would read what lies behind it."""
+    photo = np.zeros((channels, 60, 80), np.uint8)
+    with pytest.raises(ValueError, match=f"must have {channels} elements, as many as the picture has channels, not 3"):
+        preprocessor(name, backend, {"do_convert_rgb": False, **keys})(photo)
+
+
 def test_pictures_that_cannot_be_taken():
     photo = cases.photo(60, 80)
     with pytest.raises(ValueError, match="picture 1 is None: it could not be read"):

@@ -26,6 +26,7 @@ __all__ = [
     "nested",
     "one_by_one",
     "padded",
+    "padded_to_size",
     "resampling",
     "stacked",
     "table",
@@ -154,35 +155,32 @@ def block(part: Part, first: int, channels: Sequence[int]) -> Block:
 
 
 def stacked(
-    parts: Sequence[Part], values: Array, lead: tuple[int, ...] | None = None, channels: Sequence[int] = (0, 1, 2)
+    parts: Sequence[Part], values: Array, lead: tuple[int, ...] | None = None, channels: Sequence[int] | None = None
 ) -> Pixels | list[Pixels]:
-    """(N, C, H, W); or a list of (C, H, W) where shapes differ. `lead`: instead of N."""
+    """(N, C, H, W); or a list of (C, H, W) where shapes differ. `lead`: instead of N; `channels`: in another order."""
+    channels = range(len(values)) if channels is None else channels
     shapes = {part.shape for part in parts}
     if len(shapes) > 1:
-        return one_by_one(parts, values, (), channels)
+        return one_by_one(parts, values, channels)
     height, width = shapes.pop()
     items = len(channels) * height * width
     blocks = tuple(block(part, number * items, channels) for number, part in enumerate(parts))
     return Pixels((*(lead or (len(parts),)), len(channels), height, width), values, blocks)
 
 
-def one_by_one(
-    parts: Sequence[Part], values: Array, lead: tuple[int, ...] = (), channels: Sequence[int] = (0, 1, 2)
-) -> list[Pixels]:
+def one_by_one(parts: Sequence[Part], values: Array, channels: Sequence[int] | None = None) -> list[Pixels]:
     """A list of (C, H, W)."""
-    return [Pixels((*lead, len(channels), *part.shape), values, (block(part, 0, channels),)) for part in parts]
+    channels = range(len(values)) if channels is None else channels
+    return [Pixels((len(channels), *part.shape), values, (block(part, 0, channels),)) for part in parts]
 
 
 def nested(
-    groups: Sequence[Sequence[Part]],
-    values: Array,
-    most: int | None = None,
-    channels: Sequence[int] = (0, 1, 2),
-    shape: Size | None = None,
+    groups: Sequence[Sequence[Part]], values: Array, most: int | None = None, shape: Size | None = None
 ) -> Pixels:
     """(N, most, C, H, W): the parts of each group, and zeros behind them."""
     most = most or max(map(len, groups))
     height, width = shape or next(part.shape for group in groups for part in group)
+    channels = range(len(values))
     items = len(channels) * height * width
     blocks = []
     for number, group in enumerate(groups):
@@ -194,6 +192,12 @@ def padded(parts: Sequence[Part], frame: Size | None = None) -> list[Part]:
     """In the top left of frames of one size: a given one, or the largest height and width."""
     frame = frame or (max(part.size[0] for part in parts), max(part.size[1] for part in parts))
     return [part.within(frame) for part in parts]
+
+
+def padded_to_size(c: Configuration, parts: Sequence[Part]) -> list[Part]:
+    """The same in frames of `pad_size`, where the configuration has it."""
+    wanted = c.size("pad_size") if c["pad_size"] is not None else None
+    return padded(parts, (wanted["height"], wanted["width"]) if wanted else None)
 
 
 def mask(parts: Sequence[Part], dtype: type = np.int64) -> Mask:

@@ -87,16 +87,6 @@ class Block(NamedTuple):
     def size(self) -> int:
         return math.prod(axis.extent for axis in self.axes)
 
-    @property
-    def is_dense(self) -> bool:
-        """Whether it writes all items of a range."""
-        end = 1
-        for axis in sorted((axis for axis in self.axes if axis.extent > 1), key=lambda axis: axis.items):
-            if axis.items != end:
-                return False
-            end *= axis.extent
-        return True
-
 
 class Pixels(NamedTuple):
     """A result that is made of pixels. What no block writes is zero, or `beyond`, along the last axis."""

@@ -7,8 +7,6 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dmlops import _core
 from dmlops.errors import UnsupportedError
 from dmlops.processors import execution, inputs, sources
@@ -117,9 +115,8 @@ class Preprocessor:
 
     def sizes(self, height: int, width: int, frames: int = FRAMES) -> dict[str, Any]:
         """The results' shapes for one picture, or for a video of so many frames, without pixels."""
-        if not self._configuration["do_pad"]:
-            if self._crops_by_content:
-                self._configuration.refuse("do_crop_margin", "its sizes follow from the pixels")
+        if not self._configuration["do_pad"] and self._crops_by_content:
+            self._configuration.refuse("do_crop_margin", "its sizes follow from the pixels")
         plan = self._sample(height, width, frames)
         return {name: _shape(result) for name, result in plan.items()}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +14,6 @@ __all__ = [
     "pillow_table",
     "torchvision_normalized",
     "torchvision_table",
-    "unit_table",
 ]
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -49,11 +47,6 @@ def torchvision_table(channels: int, factor: float | None, mean: Any, std: Any) 
     scale = f(1.0 / factor)
     means, stds = (np.array(as_sequence(one, channels), f) * scale for one in (mean, std))
     return normalized(values, list(means), list(stds))
-
-
-def unit_table(mean: Sequence[float], std: Sequence[float]) -> Array:
-    """torchvision's ToTensor and Normalize, in timm, open_clip and presets."""
-    return torchvision_normalized(np.tile(_BYTES.astype(f) / f(255), (len(mean), 1)), mean, std)
 
 
 def bfloat16(values: Array | np.floating[Any]) -> Array:

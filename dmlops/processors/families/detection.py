@@ -9,8 +9,8 @@ import numpy as np
 
 from dmlops.processors import sizes as rules
 from dmlops.processors.configuration import Configuration
-from dmlops.processors.families.standard import SizeRule, by_keys
-from dmlops.processors.parts import Part, frames, mask, padded, resampling, resized, stacked, table
+from dmlops.processors.families.standard import SizeRule, prepared
+from dmlops.processors.parts import Part, frames, mask, padded, padded_to_size, stacked, table
 from dmlops.processors.plans import Plan, Size, Window
 
 __all__ = ["adapt_detr", "adapt_mask_former", "detr", "detr_size", "eomt", "mask_former", "mask_former_size", "yolos_size"]
@@ -74,14 +74,14 @@ def mask_former_size(c: Configuration, size: Size) -> Size:
 
 
 def detr(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, size: SizeRule = detr_size) -> Plan:
-    parts = _resized(c, pictures, size)
+    parts = prepared(c, frames(pictures), size, crops=False)
     values = table(c, channels)
     if not c["do_pad"]:
         if len({part.size for part in parts}) > 1 and not c.is_pillow:
             raise ValueError(f"{c.name}: pictures of different sizes need do_pad")
-        return {"pixel_values": stacked(parts, values, None, range(channels))}
-    parts = padded(parts, _frame(c))
-    return {"pixel_mask": mask(parts), "pixel_values": stacked(parts, values, None, range(channels))}
+        return {"pixel_values": stacked(parts, values)}
+    parts = padded_to_size(c, parts)
+    return {"pixel_mask": mask(parts), "pixel_values": stacked(parts, values)}
 
 
 def mask_former(
@@ -93,13 +93,14 @@ def mask_former(
     pads_to_size: bool = True,
 ) -> Plan:
     """`pads_to_size`: pad_size has an effect."""
-    parts = padded(_resized(c, pictures, size), _frame(c) if pads_to_size else None)
-    return {"pixel_values": stacked(parts, table(c, channels), None, range(channels)), "pixel_mask": mask(parts)}
+    parts = prepared(c, frames(pictures), size, crops=False)
+    parts = padded_to_size(c, parts) if pads_to_size else padded(parts)
+    return {"pixel_values": stacked(parts, table(c, channels)), "pixel_mask": mask(parts)}
 
 
 def eomt(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
     """`do_split_image` cuts along the longer side; `do_pad` adds bytes of zero."""
-    parts = _resized(c, pictures, by_keys)
+    parts = prepared(c, frames(pictures), crops=False)
     wanted = c.size(square=False)
     offsets: list[list[int]] = []
     if c["do_split_image"]:
@@ -107,7 +108,7 @@ def eomt(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
     if c["do_pad"]:
         frame = wanted["shortest_edge"], wanted.get("longest_edge") or wanted["shortest_edge"]
         parts = [part.then(Window(0, 0, max(part.size[0], frame[0]), max(part.size[1], frame[1]))) for part in parts]
-    found: Plan = {"pixel_values": stacked(parts, table(c, channels), None, range(channels))}
+    found: Plan = {"pixel_values": stacked(parts, table(c, channels))}
     return found | {"patch_offsets": [np.array(one, np.int64) for one in offsets]}
 
 
@@ -124,13 +125,3 @@ def _split(parts: Sequence[Part], side: int) -> tuple[list[Part], list[list[int]
             found.append(part.then(window))
             offsets.append([part.picture, start, start + side])
     return found, offsets
-
-
-def _resized(c: Configuration, pictures: Sequence[Size], size: SizeRule) -> list[Part]:
-    parts = frames(pictures)
-    return [resized(part, size(c, part.size), resampling(c)) for part in parts] if c["do_resize"] else parts
-
-
-def _frame(c: Configuration) -> Size | None:
-    wanted = c.size("pad_size") if c["pad_size"] is not None else None
-    return (wanted["height"], wanted["width"]) if wanted else None

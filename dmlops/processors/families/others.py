@@ -20,6 +20,7 @@ from dmlops.processors.parts import (
     frames,
     in_groups,
     padded,
+    padded_to_size,
     resampling,
     resized,
     stacked,
@@ -31,9 +32,7 @@ from dmlops.processors.plans import Array, Plan, Resize, Size, Sizes, Window
 def layout(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, bgr: bool = False, scales: bool = True) -> Plan:
     """LayoutLM. Words come from OCR, which is no part of the pixels."""
     c.refuse_if("apply_ocr", "words and boxes come from Tesseract: say apply_ocr=false, and run it apart")
-    parts = frames(pictures)
-    if c["do_resize"]:
-        parts = [resized(part, by_keys(c, part.size), resampling(c)) for part in parts]
+    parts = prepared(c, frames(pictures), crops=False)
     if scales and c.is_pillow:
         c.refuse_if("do_center_crop", "the original fails with it")
     parts = cropped(c, parts) if scales else parts
@@ -54,11 +53,9 @@ def mobile_vit(c: Configuration, pictures: Sequence[Size], channels: int = 3) ->
 
 def flava(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
     c.refuse_if("return_image_mask", "the masks are random")
-    found: Plan = {"pixel_values": stacked(prepared(c, frames(pictures)), table(c, channels), None, range(channels))}
+    found: Plan = {"pixel_values": stacked(prepared(c, frames(pictures)), table(c, channels))}
     if c["return_codebook_pixels"]:
-        found["codebook_pixel_values"] = stacked(
-            _codebook_parts(c, pictures), _codebook_table(c, channels), None, range(channels)
-        )
+        found["codebook_pixel_values"] = stacked(_codebook_parts(c, pictures), _codebook_table(c, channels))
     return found
 
 
@@ -93,9 +90,8 @@ def _codebook_table(c: Configuration, channels: int) -> Array:
 def sam2(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
     parts = prepared(c, frames(pictures))
     if c["do_pad"]:
-        wanted = c.size("pad_size") if c["pad_size"] is not None else None
-        parts = padded(parts, (wanted["height"], wanted["width"]) if wanted else None)
-    pixels = stacked(parts, table(c, channels), None, range(channels))
+        parts = padded_to_size(c, parts)
+    pixels = stacked(parts, table(c, channels))
     return {"pixel_values": pixels, "original_sizes": np.array(pictures)}
 
 
@@ -106,9 +102,9 @@ def sapiens(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Pl
         size, name = c.size(), resampling(c)
         parts = [resized(part, rules.fitting(part.size, size["height"], size["width"]), name) for part in parts]
         parts = [part.then(centre_crop(part.size, size, False)) for part in parts]
-    elif c["do_resize"]:
-        parts = [resized(part, by_keys(c, part.size), resampling(c)) for part in parts]
-    return {"pixel_values": stacked(cropped(c, parts), table(c, channels), None, range(channels))}
+    else:
+        parts = prepared(c, parts, crops=False)
+    return {"pixel_values": stacked(cropped(c, parts), table(c, channels))}
 
 
 def super_point(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
@@ -116,32 +112,25 @@ def super_point(c: Configuration, pictures: Sequence[Size], channels: int = 3) -
     c.refuse_if("do_grayscale", "grey is a weighted sum of three channels of floats")
     factor = c.needed("rescale_factor") if c["do_rescale"] else None
     make = value_tables.pillow_table if c.is_pillow else value_tables.torchvision_table
-    parts = frames(pictures)
-    if c["do_resize"]:
-        parts = [resized(part, by_keys(c, part.size), resampling(c)) for part in parts]
-    return {"pixel_values": stacked(parts, make(channels, factor, None, None), None, range(channels))}
+    parts = prepared(c, frames(pictures), crops=False)
+    return {"pixel_values": stacked(parts, make(channels, factor, None, None))}
 
 
 def depth_anything(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, size: SizeRule) -> Plan:
     """Zeros around, up to a multiple of `size_divisor`."""
-    parts = frames(pictures)
-    if c["do_resize"]:
-        parts = [resized(part, size(c, part.size), resampling(c)) for part in parts]
+    parts = prepared(c, frames(pictures), size, crops=False)
     if c["do_pad"] and c["size_divisor"] is not None:
         divisor, found = c["size_divisor"], []
         for part in parts:
             frame = math.ceil(part.size[0] / divisor) * divisor, math.ceil(part.size[1] / divisor) * divisor
             found.append(part.within(frame, ((frame[0] - part.size[0]) // 2, (frame[1] - part.size[1]) // 2)))
         parts = found
-    return {"pixel_values": stacked(parts, table(c, channels), None, range(channels))}
+    return {"pixel_values": stacked(parts, table(c, channels))}
 
 
 def tvp(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
     """Frames of videos; the longer side fitted, the other one cut off to a whole number; channels in reverse order."""
-    parts = frames(pictures)
-    if c["do_resize"]:
-        parts = [resized(part, _tvp_size(c, part.size), resampling(c)) for part in parts]
-    parts = cropped(c, parts)
+    parts = prepared(c, frames(pictures), _tvp_size)
     if c["do_pad"]:
         if c["constant_values"] or c.get("pad_mode", "constant") != "constant":
             c.refuse("constant_values", "padding other than with zeros")
@@ -185,9 +174,9 @@ def fuyu(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
     if not same and not c.is_pillow:
         raise ValueError(f"{c.name}: samples must have the same number of pictures, of one size")
     values = table(c, channels)
-    images: Any = stacked(parts, values, (len(groups), len(groups[0])), range(channels)) if same else None
+    images: Any = stacked(parts, values, (len(groups), len(groups[0]))) if same else None
     return {
-        "images": images or [stacked(group, values, None, range(channels)) for group in in_groups(parts, pictures.groups)],
+        "images": images or [stacked(group, values) for group in in_groups(parts, pictures.groups)],
         "image_unpadded_heights": inner[:, :1],
         "image_unpadded_widths": inner[:, 1:],
         "image_scale_factors": (inner[:, :1] / sizes[:, :1]).astype(np.float64 if c.is_pillow else np.float32),
@@ -228,9 +217,8 @@ def without_antialias(c: Configuration, pictures: Sequence[Size], channels: int 
         parts = [_not_antialiased(c, part, by_keys(c, part.size), name) for part in parts]
     parts = cropped(c, parts)
     if c["do_pad"]:
-        wanted = c.size("pad_size") if c["pad_size"] is not None else None
-        parts = padded(parts, (wanted["height"], wanted["width"]) if wanted else None)
-    return {"pixel_values": stacked(parts, table(c, channels), None, range(channels))}
+        parts = padded_to_size(c, parts)
+    return {"pixel_values": stacked(parts, table(c, channels))}
 
 
 def _not_antialiased(c: Configuration, part: Part, size: Size, name: str) -> Part:
@@ -277,9 +265,8 @@ def slanext(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Pl
         parts = found
     parts = cropped(c, parts)
     if c["do_pad"]:
-        wanted = c.size("pad_size") if c["pad_size"] is not None else None
-        parts = padded(parts, (wanted["height"], wanted["width"]) if wanted else None)
-    return {"pixel_values": stacked(parts, table(c, channels), None, range(channels))}
+        parts = padded_to_size(c, parts)
+    return {"pixel_values": stacked(parts, table(c, channels))}
 
 
 def apertus(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
@@ -327,7 +314,7 @@ def emu3(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
 def _padded_with_sizes(c: Configuration, parts: list[Part], channels: int) -> Plan:
     sizes = np.array([part.size for part in parts])
     parts = padded(parts) if c["do_pad"] else parts
-    return {"pixel_values": stacked(parts, table(c, channels), None, range(channels)), "image_sizes": sizes}
+    return {"pixel_values": stacked(parts, table(c, channels)), "image_sizes": sizes}
 
 
 def nougat(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:

@@ -47,7 +47,7 @@ def mllama(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
             masks[sample, place, : ratios[number][0] * ratios[number][1]] = 1
             number += 1
         counts.append([len(one) for one in tiled[number - count : number]])
-    pixels = nested([group or [] for group in groups], values, most, range(channels), tile)
+    pixels = nested([group or [] for group in groups], values, most, tile)
     pixels = pixels._replace(shape=(*ids.shape, most, channels, *tile))
     return {"pixel_values": pixels, "aspect_ratio_ids": ids, "aspect_ratio_mask": masks, "num_tiles": counts}
 
@@ -94,8 +94,8 @@ def _in_samples(c: Configuration, groups: Sequence[Sequence[Part]], channels: in
     if not c["do_pad"]:
         same = len({part.size for group in groups for part in group}) == 1 and len(set(map(len, groups))) == 1
         if same:
-            return {"pixel_values": nested(groups, values, None, range(channels))}
-        return {"pixel_values": [one_by_one(group, values, (), range(channels)) for group in groups]}
+            return {"pixel_values": nested(groups, values)}
+        return {"pixel_values": [one_by_one(group, values) for group in groups]}
     flat = padded([part for group in groups for part in group])
     most, frame = max(map(len, groups)), flat[0].shape
     windows, made, rest = [], [], list(flat)
@@ -104,7 +104,7 @@ def _in_samples(c: Configuration, groups: Sequence[Sequence[Part]], channels: in
         rest = rest[len(group) :]
         windows += [*(mask(made[-1]).windows if group else ()), *[Window(0, 0, 0, 0)] * (most - len(group))]
     masks = Mask((len(groups), most, *frame), np.dtype(np.int64), tuple(windows))
-    return {"pixel_values": nested(made, as_float(values), most, range(channels)), "pixel_attention_mask": masks}
+    return {"pixel_values": nested(made, as_float(values), most), "pixel_attention_mask": masks}
 
 
 _MOST = 4096  # pixels a side: MAX_IMAGE_SIZE
@@ -193,7 +193,7 @@ def granite_docling(c: Configuration, pictures: Sizes, channels: int = 3) -> Pla
         columns.append([grid[0] for grid in grids])
     counts = np.array([len(group) for group in groups])
     found: Plan = {
-        "pixel_values": nested(groups, values, None, range(channels)),
+        "pixel_values": nested(groups, values),
         "pixel_attention_mask": np.arange(counts.max()) < counts[:, None],
     }
     if c["fine_route"]:

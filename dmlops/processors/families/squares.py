@@ -42,12 +42,12 @@ def llava(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan
         mean = c["image_mean"]
         color = color_of(mean, channels) if mean else background(0, channels)
         parts = [on_square(part, color) for part in parts]
-    return {"pixel_values": stacked(prepared(c, parts), table(c, channels), None, range(channels))}
+    return {"pixel_values": stacked(prepared(c, parts), table(c, channels))}
 
 
 def janus(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
     parts = [_janus_part(c, part, "size", "resample", "image_mean", channels) for part in frames(pictures)]
-    return {"pixel_values": stacked(parts, table(c, channels), None, range(channels))}
+    return {"pixel_values": stacked(parts, table(c, channels))}
 
 
 def _janus_part(c: Configuration, part: Part, size: str, resample: str, mean: str, channels: int) -> Part:
@@ -84,6 +84,6 @@ def hybrid(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Pla
     factor = c["rescale_factor"] if c["do_rescale"] else None
     high = make(channels, factor, mean if c["do_normalize"] else None, std)
     return {
-        "pixel_values": stacked(small, values, None, range(channels)),
-        "high_res_pixel_values": stacked(large, high, None, range(channels)),
+        "pixel_values": stacked(small, values),
+        "high_res_pixel_values": stacked(large, high),
     }

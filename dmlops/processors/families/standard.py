@@ -10,7 +10,20 @@ import numpy as np
 
 from dmlops.processors import sizes as rules
 from dmlops.processors.configuration import Configuration
-from dmlops.processors.parts import Part, centre_crop, frames, in_groups, mask, padded, resampling, resized, stacked, table
+from dmlops.processors.parts import (
+    Part,
+    centre_crop,
+    check_channels,
+    frames,
+    in_groups,
+    mask,
+    padded,
+    padded_to_size,
+    resampling,
+    resized,
+    stacked,
+    table,
+)
 from dmlops.processors.plans import Array, Pixels, Plan, Resize, Size, Sizes, Turn, Window
 
 SizeRule: TypeAlias = Callable[[Configuration, Size], Size]
@@ -20,8 +33,7 @@ SizeRule: TypeAlias = Callable[[Configuration, Size], Size]
 
 def by_keys(c: Configuration, size: Size) -> Size:
     """TorchvisionBackend.resize and PilBackend.resize."""
-    wanted = c.size()
-    return size_by(c, wanted, size)
+    return size_by(c, c.size(), size)
 
 
 def size_by(c: Configuration, wanted: dict[str, int], size: Size) -> Size:
@@ -43,11 +55,11 @@ def height_and_width(c: Configuration, key: str = "size") -> Size:
     return wanted["height"], wanted["width"]
 
 
-def edge_of(c: Configuration) -> int:
+def edge_of(c: Configuration, key: str = "shortest_edge") -> int:
     wanted = c.size()
-    if not wanted.get("shortest_edge"):
-        raise ValueError(f"{c.name}: size must have the key 'shortest_edge'")
-    return wanted["shortest_edge"]
+    if not wanted.get(key):
+        raise ValueError(f"{c.name}: size must have the key {key!r}")
+    return wanted[key]
 
 
 def levit(c: Configuration, size: Size) -> Size:
@@ -100,10 +112,8 @@ def bridge_tower(c: Configuration, size: Size) -> Size:
 
 
 def dpt(c: Configuration, size: Size) -> Size:
-    wanted = c.size()
-    if not (wanted.get("height") and wanted.get("width")):
-        raise ValueError(f"{c.name}: size must have the keys 'height' and 'width'")
-    scales = [wanted["height"] / size[0], wanted["width"] / size[1]]
+    height, width = height_and_width(c)
+    scales = [height / size[0], width / size[1]]
     if c["keep_aspect_ratio"]:
         scales = [scales[1]] * 2 if abs(1 - scales[1]) < abs(1 - scales[0]) else [scales[0]] * 2
     multiple = c.get("ensure_multiple_of", 1)
@@ -112,10 +122,7 @@ def dpt(c: Configuration, size: Size) -> Size:
 
 
 def sam(c: Configuration, size: Size) -> Size:
-    wanted = c.size()
-    if not wanted.get("longest_edge"):
-        raise ValueError(f"{c.name}: size must have the key 'longest_edge'")
-    return rules.longest_edge(size, wanted["longest_edge"])
+    return rules.longest_edge(size, edge_of(c, "longest_edge"))
 
 
 def pixtral(c: Configuration, size: Size) -> Size:
@@ -150,13 +157,6 @@ def cropped(c: Configuration, parts: Sequence[Part]) -> list[Part]:
     return [part.then(centre_crop(part.size, crop, c.is_pillow)) for part in parts]
 
 
-def channels_of(c: Configuration, pictures: Sequence[int]) -> int:
-    found = set(pictures)
-    if len(found) > 1:
-        raise ValueError(f"{c.name}: the pictures have different numbers of channels: {', '.join(map(str, sorted(found)))}")
-    return found.pop()
-
-
 def standard(
     c: Configuration,
     pictures: Sequence[Size],
@@ -177,9 +177,7 @@ def standard(
     """
     parts = prepared(c, frames(pictures), size, crops)
     if pads and c["do_pad"]:
-        wanted = c.size("pad_size") if c["pad_size"] is not None else None
-        parts = padded(parts, (wanted["height"], wanted["width"]) if wanted else None)
-    order = tuple(order or range(channels))
+        parts = padded_to_size(c, parts)
     plan: Plan = {name: stacked(parts, values(c, channels), None, order)}
     return plan | (more(c, parts) if more else {})
 
@@ -201,14 +199,13 @@ def frames_of_videos(
 
 
 def videos_of(c: Configuration, parts: Sequence[Part], pictures: Sizes, values: Array) -> Pixels | list[Pixels]:
-    channels = len(values)
     groups = in_groups(parts, pictures.groups)
-    made = [stacked(group, values, None, range(channels)) for group in groups]
+    made = [stacked(group, values) for group in groups]
     if any(isinstance(one, list) for one in made):
         raise ValueError(f"{c.name}: the frames of a video must have one size")
     same = len(set(pictures.groups)) == 1 and len({part.size for part in parts}) == 1
     lead = len(groups), pictures.groups[0]
-    return stacked(parts, values, lead, range(channels)) if same else made  # type: ignore[return-value]
+    return stacked(parts, values, lead) if same else made  # type: ignore[return-value]
 
 
 def crop_as_size(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
@@ -224,7 +221,7 @@ def crop_as_size(c: Configuration, pictures: Sequence[Size], channels: int = 3) 
         return part.then(centre_crop(part.size, {"height": edge, "width": edge}, c.is_pillow))
 
     parts = cropped(c, [made(part) for part in frames(pictures)])
-    return {"pixel_values": stacked(parts, table(c, channels), None, range(channels))}
+    return {"pixel_values": stacked(parts, table(c, channels))}
 
 
 def perceiver(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
@@ -244,7 +241,7 @@ def perceiver(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> 
             wanted = by_keys(c, part.size)
             nothing = min(part.size) < 1 and c.is_pillow  # Pillow makes zeros of it
             parts[number] = part.then(Window(0, 0, *wanted)) if nothing else resized(part, wanted, name)
-    return {"pixel_values": stacked(parts, table(c, channels), None, range(channels))}
+    return {"pixel_values": stacked(parts, table(c, channels))}
 
 
 def efficient_net(c: Configuration, channels: int) -> Array:
@@ -266,27 +263,26 @@ def efficient_net(c: Configuration, channels: int) -> Array:
         return found
     if found.dtype == np.uint8 and not c.is_pillow:
         raise TypeError(f"{c.name}: include_top needs do_rescale or do_normalize")
+    check_channels(c, None, c["image_std"], channels)
     return normalize(found, 0, c["image_std"])
 
 
 def masked(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, size: SizeRule) -> Plan:
     """BridgeTower, Vilt: batches are padded with zeros, with a mask; BridgeTower crops to a shortest edge."""
-    parts = frames(pictures)
-    if c["do_resize"]:
-        parts = [resized(part, size(c, part.size), resampling(c)) for part in parts]
+    parts = prepared(c, frames(pictures), size, crops=False)
     if c.name.startswith("BridgeTower") and c["do_center_crop"]:
         edge = c.size("crop_size")["shortest_edge"]
         parts = [part.then(centre_crop(part.size, {"height": edge, "width": edge}, c.is_pillow)) for part in parts]
     values = table(c, channels)
     if not c["do_pad"]:
-        return {"pixel_values": stacked(parts, values, None, range(channels))}
+        return {"pixel_values": stacked(parts, values)}
     parts = padded(parts)
-    return {"pixel_values": stacked(parts, values, None, range(channels)), "pixel_mask": mask(parts)}
+    return {"pixel_values": stacked(parts, values), "pixel_mask": mask(parts)}
 
 
 def centre_padded(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
     """DPT and CHMv2: zeros around, up to a multiple of `size_divisor`."""
-    parts = prepared(c, frames(pictures), dpt) if not c.is_pillow else _without_crop(c, pictures)
+    parts = prepared(c, frames(pictures), dpt, crops=not c.is_pillow)
     if c["do_pad"] and (c["size_divisor"] is not None or not c.is_pillow):
         divisor = c.needed("size_divisor")
         found = []
@@ -294,24 +290,16 @@ def centre_padded(c: Configuration, pictures: Sequence[Size], channels: int = 3)
             frame = math.ceil(part.size[0] / divisor) * divisor, math.ceil(part.size[1] / divisor) * divisor
             found.append(part.within(frame, ((frame[0] - part.size[0]) // 2, (frame[1] - part.size[1]) // 2)))
         parts = found
-    return {"pixel_values": stacked(parts, table(c, channels), None, range(channels))}
-
-
-def _without_crop(c: Configuration, pictures: Sequence[Size]) -> list[Part]:
-    parts = frames(pictures)
-    return [resized(part, dpt(c, part.size), resampling(c)) for part in parts] if c["do_resize"] else parts
+    return {"pixel_values": stacked(parts, table(c, channels))}
 
 
 def sam_masks(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
-    parts = frames(pictures)
-    if c["do_resize"]:
-        parts = [resized(part, sam(c, part.size), resampling(c)) for part in parts]
+    parts = prepared(c, frames(pictures), sam, crops=False)
     sizes = np.array([part.size for part in parts])
     parts = cropped(c, parts)
     if c["do_pad"]:
-        wanted = c.size("pad_size") if c["pad_size"] is not None else None
-        parts = padded(parts, (wanted["height"], wanted["width"]) if wanted else None)
-    found: Plan = {"pixel_values": stacked(parts, table(c, channels), None, range(channels))}
+        parts = padded_to_size(c, parts)
+    found: Plan = {"pixel_values": stacked(parts, table(c, channels))}
     return found | {"original_sizes": np.array(pictures), "reshaped_input_sizes": sizes}
 
 
@@ -330,7 +318,7 @@ def swin2sr(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Pl
             height, width = ((length // divisor + 1) * divisor for length in part.size)
             found.append(part.then(Window(0, 0, height, width, "symmetric")))
         parts = found
-    return {"pixel_values": stacked(parts, make(channels, factor, None, None), None, range(channels))}
+    return {"pixel_values": stacked(parts, make(channels, factor, None, None))}
 
 
 def adapt_donut(c: Configuration) -> None:
@@ -364,7 +352,7 @@ def donut(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, noug
             part = part.then(Window(-before[0], -before[1], *wanted))
         parts.append(part)
     parts = parts if nougat else cropped(c, parts)
-    return {"pixel_values": stacked(parts, table(c, channels), None, range(channels))}
+    return {"pixel_values": stacked(parts, table(c, channels))}
 
 
 def _thumbnail(part: Part, wanted: Size, name: str, gap: float | None) -> Part:
@@ -384,11 +372,9 @@ def image_sizes(c: Configuration, parts: list[Part]) -> Plan:
 
 def pixtral_padded(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
     """The sizes are those behind the resize (torchvision), or behind the crop (Pillow)."""
-    parts = frames(pictures)
-    if c["do_resize"]:
-        parts = [resized(part, pixtral(c, part.size), resampling(c)) for part in parts]
+    parts = prepared(c, frames(pictures), pixtral, crops=False)
     before, parts = parts, cropped(c, parts)
     sizes = np.array([part.size for part in (parts if c.is_pillow else before)])
     if c["do_pad"]:
         parts = padded(parts, (int(sizes[:, 0].max()), int(sizes[:, 1].max())))
-    return {"pixel_values": stacked(parts, table(c, channels), None, range(channels)), "image_sizes": sizes}
+    return {"pixel_values": stacked(parts, table(c, channels)), "image_sizes": sizes}

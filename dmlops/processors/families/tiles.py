@@ -12,7 +12,7 @@ from dmlops.processors import canvases, value_tables
 from dmlops.processors.configuration import Configuration
 from dmlops.processors.families.squares import background, color_of, on_square
 from dmlops.processors.families.standard import by_keys, cropped, height_and_width, size_by
-from dmlops.processors.parts import Part, cut, frames, mask, nested, resampling, resized, stacked, table
+from dmlops.processors.parts import Part, check_channels, cut, frames, mask, nested, resampling, resized, stacked, table
 from dmlops.processors.plans import Array, Pixels, Plan, Size, Sizes, Window
 
 # --- LLaVA ---
@@ -52,8 +52,8 @@ def _by_picture(groups: Sequence[Sequence[Part]], values: Array, pads: bool, cha
     if {part.shape for group in groups for part in group} != {groups[0][0].shape}:
         raise ValueError("the tiles of a picture must have one size")
     if pads or len(set(map(len, groups))) == 1:
-        return nested(groups, values, None, range(channels))
-    return [stacked(group, values, None, range(channels)) for group in groups]  # type: ignore[misc]
+        return nested(groups, values)
+    return [stacked(group, values) for group in groups]  # type: ignore[misc]
 
 
 def _on_best_canvas(part: Part, resolutions: Sequence[Sequence[int]], side: int, name: str) -> list[Part]:
@@ -88,7 +88,7 @@ def tiles(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, grid
         tiled = with_whole(part, height_and_width(c), grid, c, resampling(c)) if c["crop_to_patches"] else [part]
         groups.append([resized(one, by_keys(c, one.size), resampling(c)) for one in tiled] if c["do_resize"] else tiled)
     values, parts = table(c, channels), [part for group in groups for part in group]
-    return {"pixel_values": stacked(parts, values, None, range(channels)), "num_patches": np.array(list(map(len, groups)))}
+    return {"pixel_values": stacked(parts, values), "num_patches": np.array(list(map(len, groups)))}
 
 
 def with_whole(part: Part, tile: Size, grid: GridRule, c: Configuration, name: str) -> list[Part]:
@@ -113,7 +113,7 @@ def ovis2(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan
         parts += [resized(one, by_keys(c, one.size), resampling(c)) for one in tiled] if c["do_resize"] else tiled
         grids.append(grid)
     parts = cropped(c, parts)
-    return {"pixel_values": stacked(parts, table(c, channels), None, range(channels)), "grids": np.array(grids)}
+    return {"pixel_values": stacked(parts, table(c, channels)), "grids": np.array(grids)}
 
 
 def deepseek_ocr(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, counts: bool = True) -> Plan:
@@ -133,8 +133,8 @@ def deepseek_ocr(c: Configuration, pictures: Sequence[Size], channels: int = 3, 
         side = height_and_width(c)[0] if c["crop_to_patches"] else c["tile_size"]
         scale = side / max(part.size)
         parts.append(on_square(resized(part, (round(part.size[0] * scale), round(part.size[1] * scale)), name), color))
-    found: Plan = {"pixel_values": stacked(parts, values, None, range(channels)), "num_local_patches": np.array(numbers)}
-    return found | ({"pixel_values_local": stacked(local, values, None, range(channels))} if local else {})
+    found: Plan = {"pixel_values": stacked(parts, values), "num_local_patches": np.array(numbers)}
+    return found | ({"pixel_values_local": stacked(local, values)} if local else {})
 
 
 def aria(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
@@ -156,7 +156,7 @@ def aria(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
             parts.append(made.then(Window(0, 0, side, side)))
     masks = mask(inner, np.bool_)
     return {
-        "pixel_values": stacked(parts, table(c, channels), None, range(channels)),
+        "pixel_values": stacked(parts, table(c, channels)),
         "pixel_mask": masks,
         "num_crops": np.array(most),
     }
@@ -182,12 +182,13 @@ def llama4(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Pla
         ratios.append((rows, columns))
     values = _bfloat16_table(c, channels)
     parts = [part for group in groups for part in group]
-    return {"pixel_values": stacked(parts, values, None, range(channels)), "aspect_ratios": np.array(ratios)}
+    return {"pixel_values": stacked(parts, values), "aspect_ratios": np.array(ratios)}
 
 
 def _bfloat16_table(c: Configuration, channels: int) -> Array:
     if not (c["do_rescale"] and c["do_normalize"]):
         c.refuse("do_rescale" if not c["do_rescale"] else "do_normalize", "its values are bfloat16 only where both are true")
+    check_channels(c, c["image_mean"], c["image_std"], channels)
     mean, std = (value_tables.as_sequence(c[key], channels) for key in ("image_mean", "image_std"))
     if not all(std):
         raise ValueError(f"{c.name}: image_std must not be 0: torchvision does not divide by it")
@@ -214,7 +215,7 @@ def gemma3(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Pla
         if c["do_resize"] or c["do_pan_and_scan"]:
             made = [resized(one, size_by(c, c.size(), one.size), resampling(c)) for one in made]
         parts += made
-    return {"pixel_values": stacked(parts, table(c, channels), None, range(channels)), "num_crops": np.array(numbers)}
+    return {"pixel_values": stacked(parts, table(c, channels)), "num_crops": np.array(numbers)}
 
 
 def _strips(c: Configuration, part: Part) -> list[Part]:
@@ -253,8 +254,8 @@ def perception(c: Configuration, pictures: Sequence[Size], channels: int = 3) ->
 
 def _by_picture_or_list(groups: Sequence[Sequence[Part]], values: Array, channels: int) -> Any:
     if len(set(map(len, groups))) == 1 and len({part.shape for group in groups for part in group}) == 1:
-        return nested(groups, values, None, range(channels))
-    return [stacked(group, values, None, range(channels)) for group in groups]
+        return nested(groups, values)
+    return [stacked(group, values) for group in groups]
 
 
 def step3(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
@@ -273,9 +274,9 @@ def step3(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan
         local += [resized(one, (side, side), name) for one in made]
         counts.append(len(made))
         newlines.append([k == plan.columns - 1 and j < plan.rows - 1 for j in range(plan.rows) for k in range(plan.columns)])
-    found: Plan = {"pixel_values": stacked(parts, values, None, range(channels)), "num_local_patches": np.array(counts)}
+    found: Plan = {"pixel_values": stacked(parts, values), "num_local_patches": np.array(counts)}
     if max(counts):
-        found["pixel_values_local"] = stacked(local, values, None, range(channels))
+        found["pixel_values_local"] = stacked(local, values)
         found["patch_newline_masks"] = np.array([one + [False] * (max(counts) - len(one)) for one in newlines])
     return found
 
@@ -310,6 +311,6 @@ def unlimited_ocr(c: Configuration, pictures: Sequence[Size], channels: int = 3)
             continue
         scale = target / max(part.size)
         parts.append(on_square(resized(part, (round(part.size[0] * scale), round(part.size[1] * scale)), name), color))
-    found: Plan = {"pixel_values": stacked(parts, values, None, range(channels))}
-    found |= {"pixel_values_local": stacked(local, values, None, range(channels))} if local else {}
+    found: Plan = {"pixel_values": stacked(parts, values)}
+    found |= {"pixel_values_local": stacked(local, values)} if local else {}
     return found | {"num_local_patches": numbers, "patches_grid": grids}

@@ -28,7 +28,7 @@ def transforms(c: Configuration, pictures: Sequence[Size], channels: int = 3) ->
             if values.dtype != np.uint8 and "center_crop" not in step:
                 c.refuse("transforms", "it resizes floats")
             parts = [_moved(c, part, step, values) for part in parts]
-    return {"pixel_values": stacked(parts, values, None, range(channels))}
+    return {"pixel_values": stacked(parts, values)}
 
 
 def _values(c: Configuration, values: Array, step: dict[str, Any], channels: int) -> Array:

@@ -42,7 +42,7 @@ def plain(
     counts = np.array(pictures.groups)
     if not pads or len(set(pictures.groups)) == 1:
         return {name: videos_of(c, parts, pictures, made)}
-    pixels = nested(in_groups(parts, pictures.groups), made, None, range(channels))
+    pixels = nested(in_groups(parts, pictures.groups), made)
     return {name: pixels, "padding_mask_videos": np.arange(counts.max()) < counts[:, None]}
 
 
@@ -266,7 +266,7 @@ def smol(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
     most = max(pictures.groups)
     windows = [window for group in groups for window in mask(group[:1]).windows * most]
     masks = Mask((len(groups), most, *parts[0].shape), np.dtype(np.int64), tuple(windows))
-    return {"pixel_values": nested(groups, values, most, range(channels)), "pixel_attention_mask": masks}
+    return {"pixel_values": nested(groups, values, most), "pixel_attention_mask": masks}
 
 
 def mini_cpm(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
