@@ -4,9 +4,8 @@
 
 #include <stdint.h>
 
-/* Processor cores; 1 where the system does not tell. */
-int dml_machine_cores(void); /* that the system runs threads on */
-int dml_usable_cores(void);  /* those of them that this thread may run on: asked anew each time */
+/* Processor cores that this thread may run on, asked anew each time; 1 where the system does not tell. */
+int dml_usable_cores(void);
 
 /* Bytes; 0 where the system does not tell. */
 unsigned long long dml_machine_memory(void);

@@ -26,4 +26,7 @@ typedef struct dml_transfer {
                                           * the memory is staged then */
 } dml_transfer;
 
+/* The allocations of a transfer in turn, and whether it writes to them. `*at` is 0 at first; NULL after the last. */
+dml_allocation *dml_transfer_next(const dml_transfer *transfer, int64_t *at, bool *writes);
+
 #endif

@@ -42,23 +42,14 @@ void dml_barriers_destroy(dml_context *context)
 /* What reads comes after what wrote the same, and what writes after what read or wrote it. */
 void dml_barriers_find(const dml_context *context, dml_submission *submission)
 {
-    const dml_transfer *transfer = submission->transfer;
+    const dml_allocation *allocation, *result = submission->transfer->results->allocation;
+    int64_t at = 0;
+    bool writes;
     submission->conflicts = false;
-    submission->host_sees = !submission->after_others;
-    if (!submission->after_others)
-        return;
-    const uint64_t unordered = context->barriers.unordered;
-    for (int64_t i = 0; i < transfer->program->input_count; i++) {
-        const dml_allocation *input = transfer->inputs[i].allocation;
-        submission->conflicts |= input && input->place->written >= unordered;
-    }
-    for (int64_t i = 0; i < transfer->program->result_count; i++) {
-        const dml_allocation *result = transfer->results[i].allocation;
-        submission->conflicts |= result && result->place->timeline_value >= unordered;
-        submission->host_sees |= !result || result->data;
-    }
-    submission->conflicts |= transfer->entries && transfer->entries->place->written >= unordered;
-    submission->conflicts |= transfer->between && transfer->between->place->timeline_value >= unordered;
+    submission->host_sees = !submission->after_others || !result || result->data;
+    while (submission->after_others && (allocation = dml_transfer_next(submission->transfer, &at, &writes)))
+        submission->conflicts |=
+            (writes ? allocation->place->timeline_value : allocation->place->written) >= context->barriers.unordered;
 }
 
 void dml_barriers_begin(dml_context *context, dml_submission *submission)
@@ -71,29 +62,18 @@ void dml_barriers_begin(dml_context *context, dml_submission *submission)
         dml_barrier_record(context, submission->commands, false);
 }
 
-static void use(dml_allocation *allocation, uint64_t timeline_value, bool writes)
-{
-    if (!allocation)
-        return;
-    allocation->place->timeline_value = timeline_value;
-    if (writes)
-        allocation->place->written = timeline_value;
-}
-
 void dml_barriers_advance(dml_context *context, const dml_submission *submission)
 {
-    const dml_transfer *transfer = submission->transfer;
-    const uint64_t timeline_value = submission->timeline_value;
+    dml_allocation *allocation;
+    int64_t at = 0;
+    bool writes;
     if (submission->conflicts || submission->has_barrier)
-        context->barriers.unordered = timeline_value;
-    if (!submission->after_others)
-        return;
-    for (int64_t i = 0; i < transfer->program->input_count; i++)
-        use(transfer->inputs[i].allocation, timeline_value, false);
-    for (int64_t i = 0; i < transfer->program->result_count; i++)
-        use(transfer->results[i].allocation, timeline_value, true);
-    use(transfer->entries, timeline_value, false);
-    use(transfer->between, timeline_value, true);
+        context->barriers.unordered = submission->timeline_value;
+    while (submission->after_others && (allocation = dml_transfer_next(submission->transfer, &at, &writes))) {
+        allocation->place->timeline_value = submission->timeline_value;
+        if (writes)
+            allocation->place->written = submission->timeline_value;
+    }
 }
 
 void dml_barriers_add(const dml_context *context, dml_submission *submission, dml_commands *commands)

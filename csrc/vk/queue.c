@@ -130,9 +130,8 @@ dml_code dml_queue_submit(dml_context *context, dml_submission *submission, dml_
 {
     if (end_commands(context, submission, status))
         return status->code;
-    bool alone = dml_context_alone(context);
     dml_lock_acquire(&context->lock);
-    submission->alone = alone && !context->queue.first;
+    submission->alone = dml_context_alone(context) && !context->queue.first;
     dml_barriers_find(context, submission);
     VkResult result = submit(context, submission, submission->fence);
     if (result == VK_SUCCESS) {

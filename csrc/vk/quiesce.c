@@ -79,12 +79,9 @@ void dml_context_leave(dml_context *context)
     dml_lock_release(&context->lock);
 }
 
-bool dml_context_alone(dml_context *context)
+bool dml_context_alone(const dml_context *context)
 {
-    dml_lock_acquire(&context->lock);
-    bool alone = context->quiesce.in_flight == 1;
-    dml_lock_release(&context->lock);
-    return alone;
+    return context->quiesce.in_flight == 1;
 }
 
 static void go_outside(dml_context *context)

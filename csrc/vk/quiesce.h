@@ -21,8 +21,8 @@ void dml_context_leave(dml_context *context);
 /* The same to free memory, which a caller may do who is inside already: it does not wait for a fork. False once closed. */
 bool dml_context_enter_to_free(dml_context *context);
 
-/* Whether the caller, who is inside, is alone there. */
-bool dml_context_alone(dml_context *context);
+/* Whether the caller, who is inside, is alone there. The lock is held. */
+bool dml_context_alone(const dml_context *context);
 
 /* For a caller who is inside: runs `work`, which may take long, or fork. False in the child of such a fork, where the
  * context is an inherited one and must not be used. */

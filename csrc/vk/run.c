@@ -229,14 +229,13 @@ static dml_code queue_steps(dml_context *context, dml_submission **submission, d
 /* Waits for what CUDA does with operands. */
 static dml_code settle_loans(dml_context *context, const dml_transfer *transfer, dml_status *status)
 {
-    dml_code code = transfer->entries ? dml_loans_settle(context, &transfer->entries->place->loans, status) : DML_OK;
-    for (int64_t i = 0; i < transfer->program->input_count && !code; i++)
-        if (transfer->inputs[i].allocation)
-            code = dml_loans_settle(context, &transfer->inputs[i].allocation->place->loans, status);
-    for (int64_t i = 0; i < transfer->program->result_count && !code; i++)
-        if (transfer->results[i].allocation)
-            code = dml_loans_settle(context, &transfer->results[i].allocation->place->loans, status);
-    return code;
+    dml_allocation *allocation;
+    int64_t at = 0;
+    bool writes;
+    while ((allocation = dml_transfer_next(transfer, &at, &writes)))
+        if (dml_loans_settle(context, &allocation->place->loans, status))
+            return status->code;
+    return DML_OK;
 }
 
 /* Completes the call; but work between allocations is recorded, and left to be queued. */

@@ -144,7 +144,7 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     traits->cpu = all.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const dml_tunables *tunables = traits->cpu ? &dml_tunables_cpu : &dml_tunables_gpu;
     traits->core.tunables = *tunables;
-    traits->core.tunables.copy_bytes /= dml_machine_cores() > 2 ? 4 : 1; /* kernels use all cores, a copy one */
+    traits->core.tunables.copy_bytes /= dml_usable_cores() > 2 ? 4 : 1; /* kernels use all cores, a copy one */
     traits->core.group_size = group_size(tunables, limits, &subgroup);
     traits->core.shuffles = has_shuffles(&subgroup, traits);
     traits->core.max_groups = (uint32_t)smaller(tunables->max_groups, limits->maxComputeWorkGroupCount[0]);

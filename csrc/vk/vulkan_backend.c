@@ -18,27 +18,20 @@ static dml_operand vulkan_map(dml_allocation *allocation, int64_t offset)
     return (dml_operand){.allocation = allocation, .offset = (uint64_t)offset};
 }
 
-/* The context of those operands that are allocations. */
-static dml_code context_of(const dml_operand *operands, int64_t count, dml_context **context, dml_status *status)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (operands[i].allocation && dml_allocation_context(operands[i].allocation, context, status))
-            return status->code;
-    return DML_OK;
-}
-
 static dml_code vulkan_run(int index, const dml_transfer *transfer, dml_status *status)
 {
     dml_context *context = NULL;
+    dml_allocation *allocation;
+    int64_t at = 0;
+    bool writes;
     if (transfer->program->formulas)
         return dml_fail(
             status, DML_VALUE_ERROR,
             "a map of items of 4 or 8 bytes is computed by the host alone: give the call device=\"host\" or \"auto\", "
             "and NumPy's arrays");
-    if (context_of(transfer->inputs, transfer->program->input_count, &context, status) ||
-        context_of(transfer->results, transfer->program->result_count, &context, status) ||
-        (transfer->entries && dml_allocation_context(transfer->entries, &context, status)))
-        return status->code;
+    while ((allocation = dml_transfer_next(transfer, &at, &writes)))
+        if (dml_allocation_context(allocation, &context, status))
+            return status->code;
     if (!context) {
         dml_about_to_block(); /* as above */
         if (dml_vk_context(index, &context, status))

@@ -251,6 +251,22 @@ def test_freed_memory_is_not_used_before_streams_are_done(stub, size, others, co
         del made
 
 
+def test_what_lies_between_passes_is_not_used_before_streams_are_done(stub):
+    how = _core._resampling(0, 1, (1000, 1000), (500, 500), (0.0, 0.0), (1000.0, 1000.0), 3, True)
+    x = np.random.default_rng(0).integers(0, 256, (1000, 1000, 3), np.uint8)
+    a, out = dmlops.asarray(x), dmlops.empty((500, 500, 3), np.uint8)
+    lent = [dmlops.empty(size, np.uint8) for size in (1_400_000, 1_500_000, 1_600_000, 1_700_000)]
+    for array in lent:
+        consumer = Consumer(array)
+        stub.fill(consumer.address, 255, array.nbytes, 5)
+        consumer.free()
+    misses = dmlops.counters().pool_misses
+    del lent, array
+    _core._resample(a, how, [0, 1], None, out, None, None)
+    assert stub.queued == 0 and dmlops.counters().pool_misses == misses
+    assert np.array_equal(out.numpy(), _core._resample(x, how, [0, 1], None, None, "host", None))
+
+
 def test_the_last_reference_waits_for_no_stream(stub):
     """It goes with the GIL held. Beyond the pool's limit the next allocation waits, without it."""
     size = 2**31 - 2**20  # whose pages nobody touches
