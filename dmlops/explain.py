@@ -24,6 +24,7 @@ from dmlops.names_of_users import like
 from dmlops.operators.axes import new_axis
 from dmlops.operators.encoding import places
 from dmlops.other_forms import canonical
+from dmlops.other_names import advice
 from dmlops.traffic import Traffic
 
 
@@ -198,7 +199,8 @@ def no_operator(call: str) -> str:
     """The text for a call of what is neither an operator nor MODULE:FUNCTION."""
     name, every = call.partition("(")[0].strip(), (*OPERATORS, *COMPOSED)
     module, dot, function = name.rpartition(".")
-    meant = f"; did you mean {module}:{function}?" if dot and module != "dmlops" else like(_plain(name), every)
+    plain = _plain(name)
+    meant = f"; did you mean {module}:{function}?" if dot and module != "dmlops" else like(plain, every) or advice(plain, ())
     return f"{shown(call)} is no call of MODULE:FUNCTION, nor of an operator{meant or ': ' + ', '.join(every)}"
 
 

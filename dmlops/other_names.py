@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["advice", "advice_beside"]
+__all__ = ["advice", "advice_beside", "advice_of_recipes"]
 
 # Each name, and what does it here.
 _HERE = {
@@ -32,6 +32,8 @@ _HERE = {
     "cpu gpu cuda list_devices": "dmlops.devices()",
     "jit compile": "dmlops.fuse",
     "wait": "dmlops.synchronize",
+    "normalize normalise to_tensor standardize": "dmlops.fuse, which makes one pass of all arithmetic",
+    "center_crop centre_crop random_crop RandomCrop": "dmlops.crops, or dmlops.slice",
     "letterbox yolo": "dmlops.recipes.ultralytics",
     "ultralytics mmdetection": "dmlops.recipes.{0}",
     "paddleocr easyocr insightface": "dmlops.recipes.{0}_detection, or {0}_recognition",
@@ -46,6 +48,26 @@ def advice(name: str, public: Iterable[str]) -> str:
         near = difflib.get_close_matches(name, [*public, "slice", "dask", "directml", "onnx"], 1, 0.75)
         here = f"dmlops.{near[0]}" if near else None
     return f"; did you mean {here}?" if here else ""
+
+
+_OF_PROJECTS = {
+    "letterbox yolo rtdetr": ["ultralytics"],
+    "mmdet rtmdet yolox": ["mmdetection"],
+    "easyocr paddleocr insightface": ["{0}_detection", "{0}_recognition"],
+    "scrfd": ["insightface_detection"],
+    "arcface": ["insightface_recognition"],
+}
+_PROJECTS = {name: [one.format(name) for one in made] for names, made in _OF_PROJECTS.items() for name in names.split()}
+
+
+def advice_of_recipes(name: str, public: Iterable[str]) -> str:
+    """The end of the text for a recipe that there is not: another name of the project, or one that is like it."""
+    if name.startswith("__"):
+        return ""
+    lower = name.lower()
+    near = difflib.get_close_matches(lower, public, 1, 0.75)
+    meant = near or next((made for known, made in _PROJECTS.items() if lower.startswith(known)), [])
+    return f"; did you mean {' or '.join(meant)}?" if meant else f": it has {', '.join(public)}"
 
 
 # What device arrays have in place of attributes of NumPy's arrays and of other libraries' tensors.

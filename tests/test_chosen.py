@@ -89,6 +89,10 @@ def test_many_samples_on_several_cores():
     ({"starts": [[0, 0]] * 3 + [[-1, 0]] * 3}, ValueError, r"must start in \[0, 5\]; starts has -1 for sample 3"),
     ({"sizes": (4, 12)}, ValueError, r"sizes must be in \[0, 11\] on axis 2; got 12"),
     ({"sizes": (4, -1)}, ValueError, "sizes must be in"),
+    ({"sizes": (12, 4)}, ValueError, r"on axis 1; got 12: they are \(height, width\), and input has the shape \(6, 9, 11, 3\)"),
+    ({"input": np.moveaxis(X, -1, 1)}, ValueError, r"images with channels first, as of \(6, 3, 9, 11\), need axes=\(2, 3\)"),
+    ({"input": X[0]}, ValueError, r"one image of \(9, 11, 3\) is the batch image\[None\]"),
+    ({"input": np.zeros(0, int), "sizes": (4, 5)}, ValueError, r"input must be a batch, whose first axis .* shape \(0,\)"),
     ({"sizes": (4.0, 5)}, TypeError, "sizes"),
     ({"sizes": (4, 5, 1), "axes": (1, 2)}, ValueError, "sizes must have 2 entries, one for each of the axes; got 3"),
     ({"axes": (1, -4)}, ValueError, "the first axis, which has the samples"),
@@ -112,6 +116,14 @@ def test_what_crops_refuse(more, error, words):
     if not {"out"} & set(more) and given["input"].dtype != object:
         with pytest.raises(error, match=words):
             reference.crops(**given)
+
+
+@pytest.mark.driverless
+def test_a_list_of_images_is_a_batch():
+    assert np.array_equal(dmlops.crops([*X], STARTS, (4, 5)), dmlops.crops(X, STARTS, (4, 5)))
+    assert np.array_equal(dmlops.crops((X[0], X[1]), STARTS[:2], (4, 5)), dmlops.crops(X[:2], STARTS[:2], (4, 5)))
+    with pytest.raises(ValueError, match="same shape"):
+        dmlops.crops([X[0], X[1][:4]], STARTS[:2], (4, 5))
 
 
 @pytest.mark.driverless

@@ -266,6 +266,8 @@ def test_fused_functions_by_name(tmp_path, monkeypatch):
     ("dmlops:nope(uint8[3])", "nor of an operator: depth_to_space, gather_nd,"),
     ("dmlops.recipes:nope(uint8[3])", "dmlops.recipes has no 'nope': it has mmdetection, ultralytics,"),
     ("dmlops.operators:nope(uint8[3])", "it has depth_to_space,"), ("dmlops:rol(uint8[3], 1)", "did you mean roll?"),
+    ("resize(uint8[3,3], 1)", "did you mean dmlops.resize_nearest,"), ("pad(uint8[3,3], 1)", "did you mean dmlops.padding?"),
+    ("dmlops.recipes:ultralytics(uint8[3,3,3])", "rename that of ultralytics, or fuse a function that calls it without out"),
     ("roll(uint8[3], open)", "neither"), ("roll(3, 1)", "array"),
 ])  # fmt: skip
 def test_calls_that_cannot_be_traced(capsys, call, words):

@@ -432,6 +432,32 @@ def test_a_key_that_is_refused_is_named_before_the_first_call():
     assert "torchvision has no filter 'box'" in str(caught.value)
 
 
+def test_what_calls_of_transformers_have_is_explained():
+    p = dmlops.preprocessing(VIT, backend="pil")
+    photo = cases.photo(60, 80)
+    for more, words in (
+        ({"return_tensors": "pt"}, "takes no return_tensors: results are NumPy arrays"),
+        ({"size": 224}, "takes no size: keys belong to the configuration"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            p(photo, **more)
+    with pytest.raises(TypeError, match="picture 0 must be an array or an image of Pillow's, not <U7; a file is read first"):
+        p("cat.jpg")
+    with pytest.raises(ValueError, match="image_mean must have 4 elements.*convert the picture to RGB"):
+        p(np.zeros((60, 80, 4), np.uint8))
+
+
+@pytest.mark.parametrize("source, words", [
+    ("ViTImageProcessor", r"a class is named in a dict, {'image_processor_type': 'ViTImageProcessor'}"),
+    ("ViTImageProcessorFast", "a class is named in a dict"),
+    ("google/vit-base", r"nothing is downloaded: huggingface_hub.snapshot_download\('google/vit-base'\)"),
+    ("/no/such", "there is no file or folder '/no/such'$"), ("no_such", "there is no file or folder 'no_such'$"),
+])  # fmt: skip
+def test_names_that_are_no_folder(source, words, capsys):
+    with pytest.raises(FileNotFoundError, match=words):
+        dmlops.preprocessing(source, backend="pil")
+
+
 def test_what_is_no_configuration(tmp_path):
     with pytest.raises(dmlops.UnsupportedError, match="transformers 5.24.0 has no such class"):
         dmlops.preprocessing({"image_processor_type": "MyOwnImageProcessor"})

@@ -190,6 +190,8 @@ def test_what_is_no_picture_is_refused_with_what_is_right(name):
         called(case, [one, None])
     with pytest.raises(TypeError, match="picture 0 is float32: pictures must be bytes, uint8"):
         called(case, one.astype(np.float32))
+    with pytest.raises(TypeError, match=r"as cv2.imread gives them; of floats from 0 to 1: \(picture \* 255\).round\(\)"):
+        called(case, [one.astype(np.float32)])
     with pytest.raises(ValueError, match="there are no pictures"):
         called(case, [])
     with pytest.raises(ValueError, match="picture 0 of the shape .* has no pixels"):
@@ -208,6 +210,9 @@ def test_shapes_of_pictures_are_refused_with_what_is_right():
             recipe(np.concatenate([one, one[..., :1]], -1))
     with pytest.raises(ValueError, match=r"picture 0 has the shape \(40, 50, 3\), not that of a grey picture"):
         recipes.easyocr_recognition([one])
+    with pytest.raises(ValueError, match=r"picture 0 has the shape \(3, 40, 50\), .*np.moveaxis\(picture, 0, -1\)"):
+        recipes.ultralytics(np.moveaxis(one, -1, 0))
+    assert recipes.ultralytics(one[:3], imgsz=96)["img"].shape[1] == 3
     with pytest.raises(ValueError, match=r"one number of channels, not \[1, 3\]"):
         recipes.ultralytics([one, one[..., 0]])
 
@@ -376,3 +381,15 @@ def test_dask_arrays_are_refused_since_they_are_not_in_memory(name):
     for photos, where in ((computed, "photos"), (stack, "photos"), ([one, computed], "picture 1"), ([stack], "picture 0")):
         with pytest.raises(TypeError, match=f"{where} is a Dask array, which is not in memory: its compute"):
             getattr(recipes, name)(photos)
+
+
+@pytest.mark.driverless
+@pytest.mark.parametrize("name, words", [
+    ("yolo", "did you mean ultralytics?"), ("yolov8", "did you mean ultralytics?"), ("letterbox", "did you mean ultralytics?"),
+    ("ultralitics", "did you mean ultralytics?"), ("RTMDet", "did you mean mmdetection?"), ("scrfd", "insightface_detection?"),
+    ("easyocr", "did you mean easyocr_detection or easyocr_recognition?"), ("dali", "it has easyocr_detection, "),
+])  # fmt: skip
+def test_names_of_recipes_that_there_are_not(name, words):
+    with pytest.raises(AttributeError, match=re.escape(words)):
+        getattr(recipes, name)
+    assert not hasattr(recipes, "__wrapped__")

@@ -435,6 +435,10 @@ REFUSED = [
     ("resize_torchvision", {"interpolation": 2}, TypeError, "interpolation must be one of"),
     ("resize_torchvision", {"antialias": "yes"}, TypeError, "antialias must be True or False"),
     ("resize_torchvision", {"size": 0}, ValueError, "size must be 1 or more"),
+    ("resize_pillow", {"size": "224"}, TypeError, r"size must be two ints, \(height, width\), not '224'"),
+    ("resize_pillow", {"resample": "bilinaer"}, ValueError, "not 'bilinaer'; Pillow has 'bilinear'"),
+    ("resize_opencv", {"interpolation": "INTER_AREA"}, ValueError, "not 'INTER_AREA'; OpenCV has 'area'"),
+    ("resize_opencv", {"interpolation": "INTER_NEAREST_EXACT"}, ValueError, "OpenCV has 'nearest-exact'"),
 ]
 
 
@@ -458,6 +462,11 @@ def test_what_is_no_image(library):
         (X[0, 0], ValueError, "two axes or more, not 1"),
         (X[:0, :, :2] if library != "torchvision" else X[:, :0], ValueError, "nothing to resize"),
         ("photo.jpg", TypeError, "an array, not str"),
+        (b"photo.jpg", TypeError, "an array, not bytes; a file is read first"),
+        (None, TypeError, "not None: cv2.imread gives that for a file that it cannot read"),
+        (np.array(None), TypeError, "input"),
+        ([X, X[:4]], ValueError, r"images of several shapes, \(.*\), \(.*\): resize each by a call of its own"),
+        ([[1, 2], [3]], ValueError, "inhomogeneous"),
     ):
         with pytest.raises(error, match=message):
             function(array, (3, 4), device="host")
@@ -465,6 +474,21 @@ def test_what_is_no_image(library):
         function(X, (3, 4), device="gpu of nobody")
     with pytest.raises(ValueError, match="out"):
         function(X, (3, 4), device="host", out=np.zeros((3, 5, 3), np.uint8))
+
+
+def test_an_image_of_pillows_is_no_tensor_of_torchvisions():
+    """Its channels are last; torchvision has Pillow resize it."""
+
+    class Image:
+        mode = "RGB"
+
+        def __array__(self, *_, **__):
+            return X
+
+    Image.__module__ = "PIL.Image"
+    with pytest.raises(TypeError, match=r"image of Pillow's.* resize_pillow\(image, \(height, width\), \"bilinear\"\)"):
+        dmlops.resize_torchvision(Image(), (3, 4), device="host")
+    assert dmlops.resize_pillow(Image(), (3, 4), device="host").shape == (3, 4, *X.shape[2:])
 
 
 class Growing:

@@ -59,7 +59,8 @@ def signature_of(function: Any) -> inspect.Signature:
         raise TypeError(f"the parameters of {name} are not known: write dmlops.fuse(lambda x: {name}(x))") from None
     for name in RESERVED:
         if name in signature.parameters:
-            raise ValueError(f"a fused function has no parameter of its own that is called {name}: every operator takes it")
+            said = f"a fused function has no parameter of its own that is called {name}: every operator takes it"
+            raise ValueError(f"{said}; rename that of {name_of(function)}, or fuse a function that calls it without {name}")
     return signature
 
 

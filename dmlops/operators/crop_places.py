@@ -70,6 +70,8 @@ def _axes(x: Any, sizes: tuple[int, ...], axes: tuple[int, ...] | None) -> tuple
     """The axes to crop, counted from the first. Raises for those that do not fit."""
     if x.ndim == 0:
         raise ValueError("input must have an axis, the first one, of its samples")
+    if axes is None and x.ndim < 1 + len(sizes):
+        raise ValueError(f"input must be a batch, whose first axis has the samples; it has the shape {tuple(x.shape)}")
     counted = axes_of(tuple(range(1, 1 + len(sizes))) if axes is None else axes, x.ndim)
     if 0 in counted:
         raise ValueError("axes must not name the first axis, which has the samples")
@@ -77,8 +79,17 @@ def _axes(x: Any, sizes: tuple[int, ...], axes: tuple[int, ...] | None) -> tuple
         raise ValueError(f"sizes must have {len(counted)} entries, one for each of the axes; got {len(sizes)}")
     for axis, size in zip(counted, sizes, strict=True):
         if not 0 <= size <= x.shape[axis]:
-            raise ValueError(f"sizes must be in [0, {x.shape[axis]}] on axis {axis}; got {size}")
+            raise ValueError(f"sizes must be in [0, {x.shape[axis]}] on axis {axis}; got {size}{_meant(x, counted)}")
     return counted
+
+
+def _meant(x: Any, axes: tuple[int, ...]) -> str:
+    """What else the axes of images may be."""
+    if axes == (1, 2) and x.ndim == 4 and x.shape[1] <= 4:
+        return f": images with channels first, as of {tuple(x.shape)}, need axes=(2, 3)"
+    if axes == (1, 2) and x.ndim == 3 and x.shape[2] <= 4:
+        return f": the first axis has the samples, and one image of {tuple(x.shape)} is the batch image[None]"
+    return f": they are (height, width), and input has the shape {tuple(x.shape)}" if axes == (1, 2) else ""
 
 
 def cropped(x: Any, starts: Any, sizes: tuple[int, ...], flip: Any, axes: tuple[int, ...]) -> Any:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
+import numpy as np
+
 from dmlops.operators.sampling import fused, operand
+from dmlops.structure import is_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,9 +130,14 @@ def crops(
     """
     from dmlops.operators.crop_places import arguments
 
-    array, given = operand("input", input), arguments(starts, sizes, flip, axes)
+    array, given = operand("input", _batch(input)), arguments(starts, sizes, flip, axes)
     result: AnyArray = fused(_crops, "crops")(array, *given, out=out, device=device, progress=progress)
     return result
+
+
+def _batch(input: Any) -> Any:
+    """A list of images as one array."""
+    return np.stack(input) if isinstance(input, (list, tuple)) and any(map(is_array, input)) else input
 
 
 # --- what it does: functions of arrays, which fuse traces ----------------------------------------------------------------

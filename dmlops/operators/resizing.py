@@ -349,6 +349,9 @@ def resize_torchvision(
     >>> dmlops.resize_torchvision(np.zeros((8, 3, 480, 640), np.uint8), 224).shape
     (8, 3, 224, 298)
     """
+    if mode_of_picture(input) is not None:
+        wanted = 'resize_pillow(image, (height, width), "bilinear") has its bits'
+        raise TypeError(f"input is an image of Pillow's, which torchvision has Pillow resize: {wanted}")
     array = image_of(input)
     plan = torchvision_plan(array, size, interpolation, antialias, axes)
     result: AnyArray = _run()("resize_torchvision", array, plan, out, device, progress)

@@ -15,7 +15,7 @@ import numpy as np
 from dmlops.errors import UnsupportedError
 from dmlops.processors.configuration import Configuration
 from dmlops.processors.plans import Array
-from dmlops.refused_arrays import is_lazy
+from dmlops.refused_arrays import READ, is_lazy
 from dmlops.resizing.arguments import mode_of_picture
 
 __all__ = ["check_in_memory", "on_host", "pictures"]
@@ -126,6 +126,8 @@ def _three(array: Array, where: str) -> Array:
 
 
 def _check_bytes(c: Configuration, array: Array, where: str) -> None:
+    if array.dtype.kind in "SU":
+        raise TypeError(f"{where} must be an array or an image of Pillow's, not {array.dtype}; {READ}")
     if array.dtype != np.uint8:
         hint = "multiply by 255, round and cast" if array.dtype.kind == "f" else "cast"
         raise UnsupportedError(c.name, None, f"{where} is {array.dtype}: only uint8 is resized to the bit; {hint} before")

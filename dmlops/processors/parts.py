@@ -121,6 +121,7 @@ def check_channels(c: Configuration, mean: object, std: object, channels: int) -
         if isinstance(value, (list, tuple)) and len(value) != channels:
             raise ValueError(
                 f"{c.name}: {key} must have {channels} elements, as many as the picture has channels, not {len(value)}"
+                + "; convert the picture to RGB, or leave its fourth channel out" * (channels == 4)
             )
 
 

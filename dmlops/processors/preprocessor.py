@@ -18,6 +18,8 @@ from dmlops.refused_arrays import is_lazy
 from dmlops.resizing.arguments import version_of
 
 if TYPE_CHECKING:
+    from typing import Never
+
     from dmlops.processors.comparing import Comparison
 
 __all__ = ["Preprocessor", "preprocessing"]
@@ -77,7 +79,9 @@ class Preprocessor:
         unread = set(self._configuration.given) - self._configuration.read - {"transforms", "library", "keys", "ignored"}
         return sorted(unread | set(self._configuration.given.get("ignored", ())))
 
-    def __call__(self, photos: Any, *, out: Mapping[str, Any] | None = None, device: Any = None) -> dict[str, Any]:
+    def __call__(
+        self, photos: Any, *, out: Mapping[str, Any] | None = None, device: Any = None, **others: Never
+    ) -> dict[str, Any]:
         """Prepare pictures, or videos.
 
         Parameters
@@ -97,6 +101,8 @@ class Preprocessor:
         dict
             The original's results by its names, in NumPy: a list of arrays where these differ in shape.
         """
+        if others:
+            raise TypeError(_of_transformers(*others))
         device = _core._automatic_default() if device is None else device
         if is_lazy(photos):
             return self._by_chunks(photos, out, device)
@@ -200,6 +206,14 @@ def _shape(result: Any) -> Any:
     if isinstance(result, list):
         return [_shape(one) for one in result]
     return tuple(result.shape) if hasattr(result, "shape") else ()
+
+
+def _of_transformers(name: str, *_: str) -> str:
+    """What is said of an argument that transformers' processors have."""
+    said = {
+        "return_tensors": "results are NumPy arrays, of which torch.from_numpy makes tensors without a copy",
+    }.get(name, "keys belong to the configuration, a dict that dmlops.preprocessing takes")
+    return f"a call of a preprocessor takes no {name}: {said}"
 
 
 def preprocessing(source: Any, backend: str | None = None, *, version: str = "13.0", video: bool = False) -> Preprocessor:

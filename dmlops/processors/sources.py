@@ -34,6 +34,8 @@ def read(source: Any, video: bool) -> dict[str, Any]:
 
 
 def _from_path(path: pathlib.Path, video: bool) -> dict[str, Any]:
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file or folder {str(path)!r}{_instead(path.as_posix())}")
     if not path.is_dir():
         return _json(path)
     found: dict[str, Any] = {}
@@ -55,6 +57,15 @@ def _from_path(path: pathlib.Path, video: bool) -> dict[str, Any]:
     if "model_type" in config:
         found = {"model_type": config["model_type"], **found}
     return found
+
+
+def _instead(name: str) -> str:
+    """What may be meant by a path that does not exist: a class, or a model of a hub."""
+    if name.removesuffix("Fast").removesuffix("Pil") in census()["classes"]:
+        return f": a class is named in a dict, {{'image_processor_type': {name!r}}}"
+    if name.count("/") == 1 and name[0] not in "./":
+        return f", and nothing is downloaded: huggingface_hub.snapshot_download({name!r}) returns the folder of a model"
+    return ""
 
 
 def _json(path: pathlib.Path) -> dict[str, Any]:

@@ -5,6 +5,8 @@ Ultralytics and mmdetection, ``text`` those of PaddleOCR and EasyOCR, ``faces`` 
 sizes alone, as a class of ``dmlops.processors`` does, and runs it.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from dmlops.recipes.detection import mmdetection, ultralytics
 from dmlops.recipes.faces import insightface_detection, insightface_recognition
 from dmlops.recipes.text import easyocr_detection, easyocr_recognition, paddleocr_detection, paddleocr_recognition
@@ -19,3 +21,10 @@ __all__ = [
     "paddleocr_recognition",
     "ultralytics",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        from dmlops.other_names import advice_of_recipes
+
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{advice_of_recipes(name, __all__)}")

@@ -47,9 +47,11 @@ def _picture(photo: Any, where: str, channels: int | None, order: str) -> Array:
         photo = photo[..., ::-1] if order == "BGR" and channels != 1 else photo
     array = _array(photo, where)
     if array.dtype != np.uint8:
-        raise TypeError(f"{where} is {array.dtype}: pictures must be bytes, uint8, as cv2.imread gives them")
+        hint = "; of floats from 0 to 1: (picture * 255).round().astype(numpy.uint8)" if array.dtype.kind == "f" else ""
+        raise TypeError(f"{where} is {array.dtype}: pictures must be bytes, uint8, as cv2.imread gives them{hint}")
     array = array[..., None] if array.ndim == 2 and channels in (1, None) else array
-    if array.ndim != 3 or (channels is not None and array.shape[2] != channels):
+    is_first = channels is None and array.ndim == 3 and array.shape[0] in (1, 3, 4) and array.shape[2] > 4
+    if array.ndim != 3 or is_first or (channels is not None and array.shape[2] != channels):
         raise ValueError(f"{where} has the shape {np.shape(photo)}, {_wanted(array, channels)}")
     if not array.size:
         raise ValueError(f"{where} of the shape {np.shape(photo)} has no pixels")
@@ -67,7 +69,7 @@ def _wanted(array: Array, channels: int | None) -> str:
     if channels == 1:
         return "not that of a grey picture, (height, width)"
     text = f"not (height, width, {channels or 'channels'})"
-    if array.ndim == 3 and array.shape[0] == channels:
+    if array.ndim == 3 and (array.shape[0] == channels or channels is None):
         return f"{text}: np.moveaxis(picture, 0, -1) puts the channels last"
     if array.ndim == 3 and array.shape[2] == 4:
         return f"{text}: picture[..., :3] leaves alpha out"

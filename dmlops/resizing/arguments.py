@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import difflib
 import enum
 import math
 import operator
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from dmlops._core import DeviceArray
 from dmlops.errors import shown
 from dmlops.operators.axes import axes_of, ints_of
-from dmlops.refused_arrays import is_lazy, lazy
+from dmlops.refused_arrays import READ, is_lazy, lazy, no_array, not_plain
 from dmlops.slice_keys import index_of
 
 __all__ = [
@@ -61,7 +62,8 @@ def name_of(given: Any, names: tuple[str, ...], argument: str) -> str:
         name = given.replace("_", "-")
         if name in names:
             return name
-        hint = _HINTS[names].get(name.lower(), name.lower())
+        lower = name.lower().removeprefix("inter-")
+        hint = _HINTS[names].get(lower) or next(iter(difflib.get_close_matches(lower, names, 1, 0.75)), "")
         hint = f"; {_LIBRARIES[names]} has {hint!r}" if hint in names else ""
         raise ValueError(f"{argument} must be one of {known}, not {shown(given)}{hint}")
     if isinstance(given, bool | np.bool_) or not hasattr(given, "__index__") or names is TORCHVISION:
@@ -114,6 +116,8 @@ def image_axes(axes: Any, shape: Sequence[int], behind: int) -> tuple[int, int]:
 
 def size_of(size: Any) -> tuple[int, int]:
     """(height, width), 1 or more each."""
+    if isinstance(size, str | bytes):
+        raise TypeError(f"size must be two ints, (height, width), not {shown(size)}")
     sizes = ints_of(size, "size")
     if not np.iterable(size) or len(sizes) != 2:
         raise ValueError(f"size must be two ints, (height, width), not {shown(size)}")
@@ -212,8 +216,24 @@ def image_of(input: Any) -> Any:
     array = operand("input", input)
     if is_lazy(array):
         raise lazy("input", array)
-    known = isinstance(array, np.ndarray | DeviceArray) or is_recorded(array)
-    return array if known else np.asarray(array)
+    if isinstance(array, np.ndarray | DeviceArray) or is_recorded(array):
+        return _no_image(input, array) if array.ndim == 0 and array.dtype.kind in "OSU" else array
+    try:
+        return np.asarray(array)
+    except (ValueError, TypeError) as cause:
+        shapes = {tuple(np.shape(one)) for one in array} if isinstance(array, list) and isinstance(cause, ValueError) else ()
+        if len(shapes) > 1:
+            said = ", ".join(map(str, sorted(shapes)))
+            raise ValueError(f"input has images of several shapes, {said}: resize each by a call of its own") from None
+        raise no_array("input", input, cause)
+
+
+def _no_image(input: Any, array: Any) -> NoReturn:
+    if input is None:
+        raise TypeError("input must be an array, not None: cv2.imread gives that for a file that it cannot read")
+    if isinstance(input, bytes):
+        raise TypeError(f"input must be an array, not bytes; {READ}")
+    raise not_plain("input", array)
 
 
 def flag_of(value: Any, name: str) -> bool:
