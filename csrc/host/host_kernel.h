@@ -10,7 +10,9 @@
 enum {
     DML_HOST_BLOCK = 256, /* bytes of a block's sides where rows and columns lie across each other: both stay in the cache */
     DML_HOST_CHAIN = 4,   /* axes of a chain */
-    DML_HOST_WINDOWS = 4, /* windows that a vector of the result may come from */
+    DML_HOST_WINDOWS = 4, /* windows that a vector of the result may come from, */
+    DML_HOST_COMPUTED = 6, /* or one of computed entries, */
+    DML_HOST_TURNS = 48,   /* whose constants come again after so many, or a part of these */
     DML_HOST_VECTOR = 16  /* bytes */
 };
 
@@ -74,6 +76,21 @@ typedef struct dml_host_formula {
     int64_t entry, period; /* from the constants of a column to those of the next; columns after which they come again */
 } dml_host_formula;
 
+/* See host_computed.c. */
+typedef struct dml_host_computed {
+    void (*row)(const struct dml_host_computed *by, const char *src, char *dst, const float *constants, int64_t count);
+    uint32_t operations;   /* DML_TABLES_OPERATIONS */
+    const char *constants; /* of the table's row of element (0, 0, ...), */
+    int64_t table, bytes;  /* bytes of a table's row, and of its constants */
+    bool by_turns;         /* elements of a row have constants by turns, */
+    float turns[DML_MOST_OPERATIONS][DML_HOST_TURNS];
+    bool whole;    /* rows of a block continue each other */
+    int windows;   /* that a vector's elements come from, */
+    int64_t group; /* bytes from a vector's to the next one's */
+    int64_t offsets[DML_HOST_COMPUTED];
+    _Alignas(DML_HOST_VECTOR) uint8_t masks[DML_HOST_COMPUTED][DML_HOST_VECTOR];
+} dml_host_computed;
+
 typedef struct dml_host_job {
     dml_host_kernel *kernel;
     int64_t item;
@@ -87,6 +104,7 @@ typedef struct dml_host_job {
     dml_host_formula formula;
     dml_host_tiles tiles;
     dml_host_shuffles shuffles;
+    dml_host_computed computed;
 } dml_host_job;
 
 /* Takes the axis of the smallest source stride that is not taken, -1 if all are. */
@@ -116,11 +134,22 @@ static inline dml_host_axis dml_host_blocks(const dml_plan *plan, const dml_host
                            .apart = k >= 0 && job->apart[k] ? stride : 0};
 }
 
+/* Lines that are read backwards are not prefetched by some processors. */
+static inline void dml_host_ask_for(const char *src, int64_t bytes)
+{
+    enum { LINE = 64 };
+    for (int64_t at = 0; at <= bytes; at += LINE)
+        DML_PREFETCH(src + at);
+}
+
 /* Runs such a plan, as dml_host_run otherwise: chooses its kernel, and loops over what the kernel does not. */
 void dml_host_run_plain(const dml_plan *plan, const char *src, char *dst);
 
 /* For a plan that has a table. */
 void dml_host_lookups_choose(const dml_plan *plan, dml_host_job *job);
+
+/* For one whose axes `row` and `col` are chosen, where entries are computed; else the job is as before. */
+bool dml_host_computed_choose(const dml_plan *plan, dml_host_job *job);
 
 /* For a plan whose table is a formula's constants. */
 void dml_host_formulas_choose(const dml_plan *plan, dml_host_job *job);

@@ -31,13 +31,6 @@ DML_INLINE void look_up_row(const unsigned char *src, ptrdiff_t stride, char *ds
         memcpy(dst, entries + number(src, of) * bytes, bytes);
 }
 
-/* Lines that are read backwards are not prefetched by some processors. */
-static void ask_for(const char *src, int64_t bytes)
-{
-    for (int64_t at = 0; at <= bytes; at += LINE)
-        DML_PREFETCH(src + at);
-}
-
 /* The rows of a block, along each of which the row of the table stays. */
 DML_INLINE void look_up_rows(const dml_host_job *job, const char *src, char *dst, const dml_host_block *block, ptrdiff_t to,
                              const int of, const size_t bytes)
@@ -48,7 +41,7 @@ DML_INLINE void look_up_rows(const dml_host_job *job, const char *src, char *dst
     const bool backwards = stride < 0 && stride > -LINE;
     for (int64_t row = 0; row < rows; row++, src += src_stride, dst += dst_stride, entries += entry) {
         if (backwards && row + 1 < rows)
-            ask_for(src + src_stride + (cols - 1) * stride, -(cols - 1) * stride);
+            dml_host_ask_for(src + src_stride + (cols - 1) * stride, -(cols - 1) * stride);
         look_up_row((const unsigned char *)src, stride, dst, to, entries, cols, of, bytes);
     }
 }
@@ -255,6 +248,8 @@ void dml_host_lookups_choose(const dml_plan *plan, dml_host_job *job)
         job->taken[k] = k == inner || k == next;
     job->col = dml_host_blocks(plan, job, along_next ? next : inner, along_next ? BLOCK : whole);
     job->row = dml_host_blocks(plan, job, along_next ? inner : next, INT64_MAX);
+    if (dml_host_computed_choose(plan, job))
+        return;
     job->entries = (const char *)plan->entries.data + plan->entries.offset;
     dml_host_kernel *const *of = kernels[plan->src_item - 1];
     job->kernel = of[plan->item <= LARGEST && of[plan->item] ? plan->item : 0];

@@ -1,0 +1,19 @@
+/* Entries of a table that the host computes, where it gets the table's bits by that. */
+#ifndef DML_HOST_HOST_COMPUTED_H
+#define DML_HOST_HOST_COMPUTED_H
+
+#include "host/host_kernel.h"
+
+enum {
+    DML_COMPUTED = 32,                  /* elements that are computed at a time, */
+    DML_COMPUTED_TURNS = DML_HOST_TURNS /* or so many: the fewest of a row */
+};
+
+/* Computes entries, which lie side by side, of `count` elements. */
+typedef void dml_computed_row(const dml_host_computed *by, const char *src, char *dst, const float *constants, int64_t count);
+
+/* The function for entries of 2 or of 4 bytes, on a processor that has such instructions; else NULL. */
+dml_computed_row *dml_computed_row_avx2(int64_t item);
+dml_computed_row *dml_computed_row_avx512(int64_t item);
+
+#endif
