@@ -14,6 +14,16 @@ from dmlops.fusion.programs import Programs
 from strategies import content
 from test_kernels import FEWEST, overridden
 
+
+def cut(x, side):
+    """Patches, channels last; of pixels where there are too few for one."""
+    n, height, width, channels = x.shape
+    side = side if min(height, width) >= side else 1
+    x = x[:, : height // side * side, : width // side * side]
+    x = x.reshape(n, height // side, side, width // side, side, channels)
+    return np.swapaxes(x, 2, 3).reshape(n, -1, side, side, channels)
+
+
 LAYOUTS = {
     "channels first": lambda x: np.moveaxis(x, -1, 1),
     "channels last": lambda x: x,
@@ -25,6 +35,9 @@ LAYOUTS = {
     "patches": lambda x: dmlops.space_to_depth(x, 2, layout="NHWC"),
     "Focus": lambda x: dmlops.space_to_depth(np.moveaxis(x, -1, 1), 2),
     "rows of constants": lambda x: np.swapaxes(x, 1, 3),
+    "patches of 8, channels first": lambda x: np.moveaxis(cut(x, 8), -1, 3),
+    "patches of 16, channels first": lambda x: np.moveaxis(cut(x, 16), -1, 3),
+    "patches of 16": lambda x: cut(x, 16),
 }
 FUNCTIONS = (np.add, np.subtract, np.multiply, np.divide)
 NUMBERS = st.sampled_from([0.0, -0.0, 1e-45, 1e-39, 3e38, np.inf, np.nan, 0.1, -3.0, 255.0, 1 / 3, 58.395, 65504.0])
@@ -55,7 +68,8 @@ def functions(draw):
 @FEWEST
 @given(
     function=functions(),
-    shape=st.tuples(*map(st.integers, (1, 2, 4, 1), (2, 6, 40, 4))),
+    shape=st.tuples(*map(st.integers, (1, 2, 4, 1), (2, 6, 40, 4)))
+    | st.tuples(*map(st.integers, (1, 32, 48, 1), (2, 50, 90, 6))),
     signed=st.booleans(),
     start=st.integers(0, 3),
 )
@@ -86,7 +100,7 @@ def test_explain_names_it(vulkan):
 
 @pytest.mark.parametrize("wrong", [(2, 2), (1, 3)], ids=["another operation", "another constant"])
 def test_a_device_keeps_to_the_table_where_arithmetic_differs(device, monkeypatch, wrong):
-    x = np.random.default_rng(0).integers(0, 256, (24, 48, 3), np.uint8)
+    x = np.random.default_rng(0).integers(0, 256, (64, 80, 3), np.uint8)
     if wrong == (2, 2):
         monkeypatch.setitem(arithmetic.OPERATIONS, np.divide, wrong)
     else:

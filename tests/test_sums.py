@@ -179,3 +179,13 @@ def test_loops_of_formulas_under_sanitizers(tmp_path):
     done = subprocess.run([tmp_path / "loops"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith(" 0 wrong\n")
+
+
+@pytest.mark.slow
+def test_computed_entries_under_sanitizers(tmp_path):
+    """Each kernel beside the table; the source has no byte more than the plan reads."""
+    source = support.ROOT / "tests" / "core" / "computed_rows.c"
+    mirror.compile_core(tmp_path / "rows", "-O1", "-g", *SANITIZED, source, "-lm")
+    done = subprocess.run([tmp_path / "rows"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith(" 0 wrong\n")

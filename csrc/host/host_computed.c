@@ -65,7 +65,7 @@ static bool choose_turns(const dml_plan *plan, dml_host_job *job)
     if (others || DML_HOST_TURNS % channels != 0 || inner->src_stride != 1 || inner->dst_stride != plan->item ||
         next->src_stride != channels || next->dst_stride != channels * plan->item || count < DML_COMPUTED_TURNS)
         return false;
-    const float(*constants)[DML_MOST_OPERATIONS] =
+    const float (*constants)[DML_MOST_OPERATIONS] =
         &plan->arithmetic->constants[(plan->entries.offset - plan->arithmetic->table) / plan->entries.item];
     for (int64_t i = 0; i < DML_HOST_TURNS; i++)
         for (int k = 0; k < DML_MOST_OPERATIONS; k++)
@@ -101,7 +101,7 @@ static void compute(dml_host_job *job, const char *src, char *dst, const dml_hos
 {
     const dml_host_computed *by = &job->computed;
     const int64_t cols = by->whole ? block->rows * block->cols : block->cols, rows = by->whole ? 1 : block->rows;
-    const int64_t stride = job->col.src;
+    const int64_t stride = job->col.src, more = job->row.entry / by->table * by->bytes;
     const char *constants = by->constants + job->entry / by->table * by->bytes;
     for (int64_t row = 0; row < rows; row++) {
         if (stride < 0 && row + 1 < rows)
@@ -109,7 +109,7 @@ static void compute(dml_host_job *job, const char *src, char *dst, const dml_hos
         by->row(by, src, dst, (const void *)constants, cols);
         src += job->row.src;
         dst += job->row.dst;
-        constants += job->row.entry / by->table * by->bytes;
+        constants += more;
     }
 }
 

@@ -9,9 +9,6 @@ enum {
     DML_COMPUTED_TURNS = DML_HOST_TURNS /* or so many: the fewest of a row */
 };
 
-/* Computes entries, which lie side by side, of `count` elements. */
-typedef void dml_computed_row(const dml_host_computed *by, const char *src, char *dst, const float *constants, int64_t count);
-
 /* The function for entries of 2 or of 4 bytes, on a processor that has such instructions; else NULL. */
 dml_computed_row *dml_computed_row_avx2(int64_t item);
 dml_computed_row *dml_computed_row_avx512(int64_t item);

@@ -2,7 +2,7 @@
  * them, and functions that make these and store them: to_floats, store and store_halves; else it is empty. */
 #ifdef TARGET
 
-enum { LANES = sizeof(floats) / sizeof(float) };
+static const int lanes = sizeof(floats) / sizeof(float);
 
 /* Bytes that lie apart, by `count` loads within those bytes. */
 DML_INLINE TARGET __m128i together(const dml_host_computed *by, const char *src, const int count)
@@ -11,7 +11,7 @@ DML_INLINE TARGET __m128i together(const dml_host_computed *by, const char *src,
     DML_UNROLL
     for (int i = 0; i < count; i++) {
         const __m128i window = _mm_loadu_si128((const void *)(src + by->offsets[i]));
-        bytes = _mm_or_si128(bytes, _mm_shuffle_epi8(window, _mm_load_si128((const void *)by->masks[i])));
+        bytes = _mm_or_si128(bytes, _mm_shuffle_epi8(window, _mm_loadu_si128((const void *)by->masks[i])));
     }
     return bytes;
 }
@@ -19,7 +19,7 @@ DML_INLINE TARGET __m128i together(const dml_host_computed *by, const char *src,
 #define EACH(expression)                                                                                                       \
     DML_UNROLL                                                                                                                 \
     for (int i = 0; i < count; i++) {                                                                                          \
-        const floats by = constants ? all(constants[step]) : load(turns[step] + i * LANES);                                    \
+        const floats by = constants ? all(constants[step]) : load(turns[step] + i * lanes);                                    \
         x[i] = expression;                                                                                                     \
     }                                                                                                                          \
     break
@@ -52,19 +52,19 @@ DML_INLINE TARGET void compute(const dml_host_computed *by, const char *src, cha
     enum { VECTOR = DML_HOST_VECTOR };
     const bool is_signed = by->operations & DML_OPERATION_SIGNED;
     const uint32_t operations = by->operations & (DML_OPERATION_SIGNED - 1);
-    const int block = turns ? DML_COMPUTED_TURNS : DML_COMPUTED, vectors = block / LANES;
+    const int block = turns ? DML_COMPUTED_TURNS : DML_COMPUTED, vectors = block / lanes;
     for (int64_t at = 0;; at = at + 2 * block <= count ? at + block : count - block) {
-        floats x[DML_COMPUTED_TURNS / LANES];
+        floats x[DML_COMPUTED_TURNS * sizeof(float) / sizeof(floats)];
         DML_UNROLL
         for (int i = 0; i < block / VECTOR; i++)
-            to_floats(together(by, src + (at + i * VECTOR) * by->group / VECTOR, windows), is_signed, x + i * VECTOR / LANES);
+            to_floats(together(by, src + (at + i * VECTOR) * by->group / VECTOR, windows), is_signed, x + i * VECTOR / lanes);
         operate(x, vectors, operations, turns ? NULL : constants, by->turns);
         DML_UNROLL
         for (int i = 0; i < vectors; i++) {
             if (item == 4)
-                store(dst + (at + i * LANES) * item, x[i]);
+                store(dst + (at + i * lanes) * item, x[i]);
             else
-                store_halves(dst + (at + i * LANES) * item, x[i]);
+                store_halves(dst + (at + i * lanes) * item, x[i]);
         }
         if (at + block >= count)
             return;

@@ -8,12 +8,12 @@
 #include "plan/plan.h"
 
 enum {
-    DML_HOST_BLOCK = 256, /* bytes of a block's sides where rows and columns lie across each other: both stay in the cache */
-    DML_HOST_CHAIN = 4,   /* axes of a chain */
-    DML_HOST_WINDOWS = 4, /* windows that a vector of the result may come from, */
+    DML_HOST_BLOCK = 256,  /* bytes of a block's sides where rows and columns lie across each other: both stay in the cache */
+    DML_HOST_CHAIN = 4,    /* axes of a chain */
+    DML_HOST_WINDOWS = 4,  /* windows that a vector of the result may come from, */
     DML_HOST_COMPUTED = 6, /* or one of computed entries, */
     DML_HOST_TURNS = 48,   /* whose constants come again after so many, or a part of these */
-    DML_HOST_VECTOR = 16  /* bytes */
+    DML_HOST_VECTOR = 16   /* bytes */
 };
 
 struct dml_host_job;
@@ -76,9 +76,15 @@ typedef struct dml_host_formula {
     int64_t entry, period; /* from the constants of a column to those of the next; columns after which they come again */
 } dml_host_formula;
 
+struct dml_host_computed;
+
+/* Computes entries, which lie side by side, of `count` elements. */
+typedef void dml_computed_row(const struct dml_host_computed *by, const char *src, char *dst, const float *constants,
+                              int64_t count);
+
 /* See host_computed.c. */
 typedef struct dml_host_computed {
-    void (*row)(const struct dml_host_computed *by, const char *src, char *dst, const float *constants, int64_t count);
+    dml_computed_row *row;
     uint32_t operations;   /* DML_TABLES_OPERATIONS */
     const char *constants; /* of the table's row of element (0, 0, ...), */
     int64_t table, bytes;  /* bytes of a table's row, and of its constants */
@@ -88,7 +94,7 @@ typedef struct dml_host_computed {
     int windows;   /* that a vector's elements come from, */
     int64_t group; /* bytes from a vector's to the next one's */
     int64_t offsets[DML_HOST_COMPUTED];
-    _Alignas(DML_HOST_VECTOR) uint8_t masks[DML_HOST_COMPUTED][DML_HOST_VECTOR];
+    uint8_t masks[DML_HOST_COMPUTED][DML_HOST_VECTOR];
 } dml_host_computed;
 
 typedef struct dml_host_job {
