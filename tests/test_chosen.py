@@ -46,12 +46,55 @@ def test_crops_and_what_follows_are_one_program_for_all_starts(device):
     assert "6 times: from input 0, by a table, to result 0: 3 x 4 x 5 items" in plans
 
 
+AFTER = {
+    "channels first": lambda x: np.moveaxis(x, -1, 1),
+    "floats": lambda x: x.astype(np.float32),
+    "mirror": lambda x: x[:, :, ::-1],
+    "rows": lambda x: x.reshape(len(x), x.shape[1], -1),
+    "window": lambda x: x[:, 1:, ::2],
+    "last": lambda x: x[-1:],
+    "twice": lambda x: np.concatenate([x, x[:, ::-1]], 1),
+}
+
+
+@given(
+    count=st.integers(1, 3),
+    sizes=st.lists(st.tuples(st.integers(9, 30), st.integers(9, 30)), min_size=4, max_size=8),
+    mirrored=st.booleans(),
+    wide=st.booleans(),
+    after=st.lists(st.sampled_from(sorted(AFTER)), max_size=3),
+    seed=strategies.seeds,
+)
+@FEWER
+def test_crops_of_one_size_after_another(count, sizes, mirrored, wide, after, seed):
+    """What was compiled for one size is computed for others."""
+
+    def function(x, starts, flip):
+        x = dmlops.crops(x, starts, (x.shape[1] - 4 if wide else 5, 6), flip)
+        for name in after:
+            x = AFTER[name](x)
+        return x
+
+    fused, random = dmlops.fuse(function), np.random.default_rng(seed)
+    for size in sizes:
+        x = random.integers(0, 256, (count, *size, 3), np.uint8)
+        starts = random.integers(0, (5 if wide else size[0] - 4, size[1] - 5), (count, 2))
+        flip = random.random(count) < 0.5 if mirrored else None
+        assert same(fused(x, starts, flip, device="host"), np.asarray(fused.reference(x, starts, flip)))
+    assert fused.prove(x, starts, flip)
+
+
 def test_images_and_masks_are_cropped_alike(device):
     function = dmlops.fuse(lambda x, mask, starts, flip: [dmlops.crops(one, starts, (4, 5), flip) for one in (x, mask)])
     mask = X[..., 0].astype(np.uint16)
     for one, other in zip(function(X, mask, STARTS, FLIP, device=device), (X, mask), strict=True):
         assert same(one, reference.crops(other, STARTS, (4, 5), FLIP))
     assert function.prove(X, mask, STARTS, FLIP).passes == 1
+
+
+def test_a_proof_of_one_sample():
+    """Which values are right for its starts is found by views of no axis."""
+    assert dmlops.fuse(lambda x, starts: dmlops.crops(x, starts, (4, 5))).prove(X[:1], STARTS[:1]).elements == 4 * 5 * 3
 
 
 def test_starts_that_are_no_arguments(device):

@@ -119,6 +119,87 @@ def test_new_sizes_take_the_steps_of_others(monkeypatch):
     assert proof.elements == 3 * max(size) ** 2 and explained.pieces == (2,) and "from the constants" in str(explained)
 
 
+def is_compiled_alike(function, *arguments):
+    """Whether the program of a call is what the compiler alone makes of it."""
+    compiled, *_ = function._find(arguments, {})
+    inputs = [(one.dtype, one.shape, one.strides) for one in compiled.inputs]
+    return compiler.is_same(compiled.program, compiler.compile_plainly(inputs, compiled.results))
+
+
+def at_short_edge(x):
+    h, w = x.shape[:2]
+    x = dmlops.resize_pillow(x, (16 * h // min(h, w), 16 * w // min(h, w)))
+    top, left = (x.shape[0] - 12) // 2, (x.shape[1] - 12) // 2
+    return np.moveaxis(x[top : top + 12, left : left + 12], -1, 0).astype(np.float32)
+
+
+def resized(x, size=(16, 12)):
+    return dmlops.resize_pillow(x, size)
+
+
+STARTS, CHOSEN, FLIP = np.array([[3, 4]]), np.array([7, 0, 19, 3]), np.array([True])
+# Each is called with arrays of many sizes, and these.
+REPLAYED = {
+    "resize": (resized,),
+    "resize of a mirrored window": (lambda x: resized(x[2:, ::-1])[1:-1],),
+    "resize, crop, floats": (lambda x: np.moveaxis(resized(x)[2:-2, 2:-2, ::-1], -1, 0).astype(np.float32),),
+    "resize of the short edge": (at_short_edge,),
+    "resize twice": (lambda x: resized(resized(x, (30, 20))[4:, 3:], (7, 9))[::-1],),
+    "resize, beside the photo": (lambda x: (resized(x)[1:], x[:, ::-1]),),
+    "two sizes": (lambda x: np.concatenate([resized(x), resized(x[1:])[::-1]]),),
+    "every third": (lambda x: np.moveaxis(np.take(x, range(1, len(x), 3), 0), -1, 0).astype(np.float32),),
+    "every other, backwards": (lambda x: x[::-2, ::2],),
+    "three rows": (lambda x: x[[0, 7, 9, 13, 2]],),
+    "nearest": (lambda x: dmlops.resize_nearest(x, (len(x) // 2 * 3,), axes=(0,)),),
+    "windows": (lambda x: np.lib.stride_tricks.sliding_window_view(x, 7, 0)[::4],),
+    "windows of what was padded": (
+        lambda x: dmlops.sliding_windows(np.pad(x, ((1, 2), (0, 0), (0, 0))), (5,), strides=(2,), axes=(0,)),
+    ),
+    "crops": (lambda x, starts: dmlops.crops(x[None], starts, (12, 10)), STARTS),
+    "crops of columns, mirrored, to floats": (
+        lambda x, starts, flip: dmlops.crops(x[None], starts[:, :1], (9,), flip, axes=(2,))[..., ::-1].astype(np.float32),
+        STARTS,
+        FLIP,
+    ),
+    "crops of patches": (lambda x, starts: dmlops.crops(x[None], starts, (12, 8)).reshape(1, 3, 4, 2, 4, 3), STARTS),
+    "indices": (lambda x, chosen: np.moveaxis(x[chosen], -1, 0).astype(np.float32), CHOSEN),
+    "indices of columns": (lambda x, chosen: x[::-1, chosen], CHOSEN),
+    "nothing of the first": (lambda unused, x: resized(x)[1:], np.zeros((60, 70, 3), np.uint8)),
+}
+REPLAYED_SIZES = [(h, w) for h in range(22, 42, 2) for w in range(22, 40, 3) if h != w]
+
+
+@pytest.mark.parametrize("name", REPLAYED)
+def test_what_is_computed_for_new_sizes_is_what_is_compiled(name, monkeypatch):
+    monkeypatch.setattr(replay, "_structures", Programs())
+    compiled, plain = [], compiler._Compiler.__init__
+    monkeypatch.setattr(compiler._Compiler, "__init__", lambda self, inputs: compiled.append(0) or plain(self, inputs))
+    steps, *others = REPLAYED[name]
+    function = dmlops.fuse(steps)
+    for number, size in enumerate(REPLAYED_SIZES):
+        x = np.random.default_rng(number).integers(0, 256, (*size, 3), np.uint8)
+        found, right = (
+            one if isinstance(one, tuple) else (one,)
+            for one in (function(x, *others, device="host"), function.reference(x, *others))
+        )
+        assert all(one.dtype == other.dtype and np.array_equal(one, other) for one, other in zip(found, right, strict=True))
+    assert len(compiled) <= 2 + 2 * replay.MOST_WAYS < len(REPLAYED_SIZES) // 2
+    for size in REPLAYED_SIZES[-8:]:
+        assert is_compiled_alike(function, np.zeros((*size, 3), np.uint8), *others)
+    assert function.prove(x, *others) and str(function.explain(x, *others, device="host"))
+
+
+def test_inputs_that_nothing_reads_are_counted(monkeypatch):
+    """What is resized is an array behind all inputs."""
+    monkeypatch.setattr(replay, "_structures", Programs())
+    one, two = dmlops.fuse(lambda x: resized(x)[::-1]), dmlops.fuse(lambda x, unused: resized(x)[::-1])
+    unused = np.zeros((50, 50, 3), np.uint8)
+    for number, size in enumerate(REPLAYED_SIZES[:6]):
+        x = np.random.default_rng(number).integers(0, 256, (*size, 3), np.uint8)
+        found = one(x, device="host") if number < 3 else two(x, unused, device="host")
+        assert np.array_equal(found, dmlops.resize_pillow(x, (16, 12))[::-1])
+
+
 @pytest.mark.slow
 def test_many_sizes_leave_what_few_leave():
     function = dmlops.fuse(lambda x: np.concatenate([x[1:], x[::-1]]).astype(np.float32))

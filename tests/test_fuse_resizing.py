@@ -91,6 +91,36 @@ def test_functions_that_resize_equal_their_steps(before, name, after, old, new, 
         np.testing.assert_array_equal(one, other)
 
 
+@FEWER
+@given(
+    st.sampled_from(sorted(BEFORE)),
+    st.sampled_from(sorted(RESIZES)),
+    st.lists(st.sampled_from(sorted(AFTER)), max_size=3).filter(lambda names: not {"both", "reshape"} & {*names[:-1]}),
+    st.lists(st.tuples(st.integers(3, 40), st.integers(3, 40)), min_size=4, max_size=8),
+    st.booleans(),
+)
+def test_functions_that_resize_equal_their_steps_at_one_size_after_another(before, name, after, sizes, whole):
+    """What was compiled for one size is computed for others."""
+
+    def function(x):
+        rows, columns = x.shape[1:3]
+        x = RESIZES[name](BEFORE[before](x), (9, 12) if whole else (4 + rows // 2, 2 * columns // 3 + 3), (-3, -2))
+        for step in after:
+            x = AFTER[step](x)
+        return x
+
+    fused = dmlops.fuse(function)
+    for number, size in enumerate(sizes):
+        x = photos((2, *size, 3), number)
+        with tracing.untraced():
+            right = function(x)
+        results = fused(x, device="host")
+        for one, other in zip(*[each if isinstance(each, tuple) else (each,) for each in (results, right)], strict=True):
+            assert one.dtype == other.dtype
+            np.testing.assert_array_equal(one, other)
+    fused.prove(x)
+
+
 @pytest.mark.parametrize("layout", ["channels last", "channels first", "one image"])
 def test_on_every_device(device, layout):
     first = layout == "channels first"

@@ -14,7 +14,7 @@ Layouts are chains of movements as mixed radices of axes; where one cuts through
 256 an intermediate result is written. ``plan/coverage.c`` refuses a program whose steps do not write every element of each
 result once, so no fault of these steps shows what lay in the memory of a result.
 
-Of graphs that are alike but for numbers, the compiler runs once with numbers that remember how they were computed
+Of graphs that are alike but for numbers (``sights``), the compiler runs once with numbers that remember how they were computed
 (``numbers``): a straight line of code with guards, compared with its steps at first, makes those of other sizes (``replay``).
 
 Traces (``traced``) are arrays that record NumPy's functions and, by ``__dmlops_function__``, dmlops' operators: those whose

@@ -51,7 +51,7 @@ def _digits(value: int) -> Iterator[int]:
     while True:
         digit = (value + (1 << _DIGIT - 1)) % (1 << _DIGIT) - (1 << _DIGIT - 1)
         yield digit
-        value = (value - digit) >> _DIGIT
+        value = (value - digit) // (1 << _DIGIT)
 
 
 def _entries(value: int) -> int:
@@ -71,7 +71,7 @@ def _bytes(value: int, variant: int) -> int:
 
 def _mirrored(number: int, difference: int) -> int:
     """What a mirror adds to a number of bytes."""
-    return difference << _DIGIT * (2 + number)
+    return difference * (1 << _DIGIT * (2 + number))
 
 
 # --- indices --------------------------------------------------------------------------------------------------------
@@ -292,11 +292,11 @@ class Slots(NamedTuple):
         return made.tobytes()
 
 
-def unchecked(results: Sequence[Node], slots: Sequence[Slots]) -> tuple[Along, ...]:
+def unchecked(nodes: Sequence[Node], slots: Sequence[Slots]) -> tuple[Along, ...]:
     """The axes on which indices choose what no plan reads, such as what has no elements; else a selection checks them."""
     read = {selection.node for one in slots for selection in one.selections}
-    nodes = [one for one in operands_first(results) if isinstance(one, Chosen) and one.looked_at and one not in read]
-    return tuple(along for one in nodes for along in one.along)
+    chosen = [one for one in nodes if isinstance(one, Chosen) and one.looked_at and one not in read]
+    return tuple([along for one in chosen for along in one.along])
 
 
 # --- proofs ---------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import itertools
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from dmlops.fusion.order import operands_first
 from dmlops.fusion.reads import boxes_of
 from dmlops.fusion.resized import Resize, ResizePass, Seen, Source, seen
 from dmlops.fusion.runs import Digit, TooManyPartsError
+from dmlops.fusion.sights import sight_of
 from dmlops.operators.tracking import PART
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "TemplateCompiler",
     "compile_nodes",
     "compile_plainly",
+    "is_same",
     "with_pieces",
 ]
 
@@ -129,23 +132,36 @@ def _check(axes: Iterable[Along], inputs: Sequence[Any]) -> None:
 
 def compile_nodes(inputs: Arrays, results: Sequence[Node]) -> Program:
     """Compile the nodes of a trace for inputs that have a dtype, a shape and strides: as others of the same structure were."""
-    sight = replay.sight_of(inputs, results)
+    sight = sight_of(inputs, results)
     if sight is not None and (found := replay.replayed(sight)) is not None:
-        steps, way = found
         try:
-            return Program((_pass(inputs, results, (), steps, way),))
+            return _replayed(inputs, results, sight.order, *found)
         except ValueError:  # the extension refuses what is not whole
             pass
     program = compile_plainly(inputs, results)
-    if sight is not None and len(program.passes) == 1:
-        plain = program.passes[0]
+    if sight is not None and all(isinstance(one, ResizePass) for one in program.passes[:-1]):
+        order = sight.order
 
-        def is_right(steps: bytes, way: replay.Made) -> bool:
-            again = _pass(inputs, results, (), steps, way)
-            return again.steps(()) == plain.steps(()) and again.constants_bytes == plain.constants_bytes
+        def is_right(ints: bytes, way: replay.Way) -> bool:
+            return is_same(_replayed(inputs, results, order, ints, way), program)
 
-        replay.remember(sight, inputs, results, _in_one_pass, is_right)
+        replay.remember(sight, inputs, results, _compiled, is_right)
     return program
+
+
+def _replayed(inputs: Arrays, results: Sequence[Node], order: Sequence[Node], ints: bytes, way: replay.Way) -> Program:
+    """The program whose numbers a way has made."""
+    windows, steps, made = way.split(ints, order)
+    passes: list[Pass | ResizePass] = []
+    arrays, sources = list(inputs), dict[Node, Source]()
+    for node, window in windows:
+        of: Any = seen(node.operands[0], sources)  # a view, as it was when the way was recorded
+        passes.append(_resize_pass(of, node, window, arrays, sources))
+    if made is None:
+        passes[-1] = passes[-1]._replace(nodes=tuple(results), why="")
+        return Program(tuple(passes), unchecked(order, []))
+    passes.append(_pass(arrays, results, (), steps, made))
+    return Program(tuple(passes), unchecked(order, [made.slots]))
 
 
 def compile_plainly(inputs: Arrays, results: Sequence[Node]) -> Program:
@@ -153,18 +169,51 @@ def compile_plainly(inputs: Arrays, results: Sequence[Node]) -> Program:
     return _Compiler(inputs).compile(results)
 
 
+def is_same(one: Program, other: Program) -> bool:
+    """Whether two programs of the same inputs are the same, byte for byte."""
+    return len(one.passes) == len(other.passes) and all(map(_is_same_pass, one.passes, other.passes))
+
+
+def _is_same_pass(one: Pass | ResizePass, other: Pass | ResizePass) -> bool:
+    shapes = [[(node.dtype, node.shape) for node in each.nodes] for each in (one, other)]
+    if shapes[0] != shapes[1] or one.constants_bytes != other.constants_bytes:
+        return False
+    if isinstance(one, ResizePass) or isinstance(other, ResizePass):
+        return isinstance(one, ResizePass) and isinstance(other, ResizePass) and one.described() == other.described()
+    beside = [(each.slots.described(), each.indices, each.like) for each in (one, other)]
+    return beside[0] == beside[1] and one.variants_of_steps() == other.variants_of_steps()
+
+
 def with_pieces(program: Program, inputs: Arrays, results: Sequence[Node]) -> Program:
-    """The same, with the pieces that explanations show: a program whose steps were replayed has none."""
-    if len(program.passes) > 1 or program.passes[0].pieces:
+    """The same, with the pieces that explanations show: a program whose numbers were replayed has none."""
+    if all(one.pieces for one in program.passes):
         return program
-    plain = compile_plainly(inputs, results).passes[0]
-    return program._replace(passes=(program.passes[0]._replace(pieces=plain.pieces),))
+    plain = compile_plainly(inputs, results)
+    passes = [one._replace(pieces=other.pieces) for one, other in zip(program.passes, plain.passes, strict=True)]
+    return program._replace(passes=tuple(passes))
 
 
-def _in_one_pass(inputs: Arrays, results: Sequence[Node]) -> replay.Made:
+def _compiled(inputs: Arrays, results: Sequence[Node]) -> tuple[replay.Windows, replay.Made | None]:
+    """What passes resize, and what the last pass moves behind that."""
     compiler = _Compiler(inputs)
-    compiler.before_maps = _before_maps(results)
-    return compiler.made_of([compiler.pieces(node, compiler.known) for node in results])
+    compiler.before_maps, compiler.indices = _before_maps(results), index_inputs(results)
+    compiler.resize(results)
+    resized = [one for one in compiler.passes if isinstance(one, ResizePass)]
+    pieces = [compiler.pieces(node, compiler.known) for node in results]
+    made = None if compiler.is_resized(results, pieces) else compiler.made_of(pieces)
+    return [(one.node, one.window) for one in resized], made
+
+
+def _resize_pass(of: Seen, node: Resize, window: Any, arrays: list[Any], sources: dict[Node, Source]) -> ResizePass:
+    """A pass that makes a window of an array, which becomes a source, and is read as an array behind the others."""
+    shape, first = list(node.shape), [0] * len(node.shape)
+    for axis, begin, count in zip(node.axes, window[::2], window[1::2], strict=True):
+        shape[axis], first[axis] = count, begin
+    made = Node(shape, node.dtype)
+    sources[node] = Source(len(arrays), tuple(first))
+    one = ResizePass(of, node, window, (made,), (), tuple(arrays), f"resizing ({node.where})")
+    arrays.append(_as_input(made))
+    return one
 
 
 def _pass(
@@ -218,7 +267,7 @@ class _Compiler:
         if not self.is_resized(results, pieces):
             self.passes.append(self.make_pass(results, pieces, ""))
         slots = [one.slots for one in self.passes if isinstance(one, Pass)]
-        return Program(tuple(self.passes), unchecked(results, slots))
+        return Program(tuple(self.passes), unchecked(operands_first(results), slots))
 
     def all_pieces(self, nodes: Sequence[Node]) -> list[list[Piece]]:
         """Those of several arrays, after as many passes as it takes."""
@@ -295,17 +344,14 @@ class _Compiler:
                 self.known[node] = self.intermediate[node] = []
                 continue
             of = self.seen(node, sources)
-            window, shape = node.window(boxes[node])
-            made, source = Node(shape, node.dtype), len(self.inputs)
-            pieces = layout.whole(source, shape, pack(shape, node.dtype.itemsize))
+            source, window = len(self.inputs), node.window(boxes[node])
+            one = _resize_pass(of, node, window, self.inputs, sources)
+            (made,) = one.nodes
+            pieces = layout.whole(source, made.shape, pack(made.shape, made.dtype.itemsize))
             for axis, begin in zip(node.axes, window[::2], strict=True):
                 pieces = [piece.shifted(axis, begin) for piece in pieces]
-            self.passes.append(ResizePass(of, node, window, (made,), (pieces,), tuple(self.inputs), f"resizing ({node.where})"))
+            self.passes.append(one._replace(pieces=(pieces,)))
             self.known[node] = self.intermediate[node] = pieces
-            self.inputs.append(_as_input(made))
-            first = [0] * len(shape)
-            first[node.axes[0]], first[node.axes[1]] = window[::2]
-            sources[node] = Source(source, tuple(first))
 
     def seen(self, node: Resize, sources: dict[Node, Source]) -> Seen:
         """What is resized, as a view of an array that is there: if need be, of one that a pass writes first."""
@@ -479,7 +525,8 @@ class _Compiler:
         used = sorted({number for number, _ in parts if number >= 0})
         places = {-1: -1} | {number: place for place, number in enumerate(used)}
         selections = tuple([self.selections[number] for number in used])
-        return Slots(selections, tuple([places[number] for number, _ in parts]), tuple([entry for _, entry in parts]))
+        entries = tuple([operator.index(entry) for _, entry in parts])
+        return Slots(selections, tuple([places[number] for number, _ in parts]), entries)
 
     def unread(self, parts: Sequence[tuple[int, Piece, int, int]]) -> tuple[tuple[int, ...], int]:
         """The inputs that are indices, and not read by a plan; and one that is, which stands in for them."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from dmlops import _core, structure
 from dmlops.fusion import arguments, pickling, tracing
 from dmlops.fusion.compiled import Compiled
-from dmlops.fusion.compiler import compile_nodes, compile_plainly, with_pieces
+from dmlops.fusion.compiler import compile_nodes, compile_plainly, is_same, with_pieces
 from dmlops.fusion.graph import Input, described
 from dmlops.fusion.keys import IteratorError, bytes_of, key_of
-from dmlops.fusion.parameters import Call, Once, Template, is_same, template
+from dmlops.fusion.parameters import Call, Once, Template, template
 from dmlops.fusion.programs import Programs
 from dmlops.fusion.recording import Recording
 from dmlops.fusion.results import Results

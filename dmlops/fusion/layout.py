@@ -169,29 +169,32 @@ def _windows(run: Run, along: Windows) -> Iterator[tuple[Run, Run]]:
     _, size, stride, dilation, count = along
     gaps = len(run.digits) > 1 or any(digit.weight > 1 for digit in run.digits)
     begin, end, inner = run.first, run.first + run.reach, (size - 1) * dilation
-    touched = range(max(0, -(-(begin - inner) // stride)), min(count, end // stride + 1))
-    whole = touched[:0]
+    low, high = max(0, -(-(begin - inner) // stride)), min(count, end // stride + 1)  # windows that have an index of the run
+    first = last = low  # those that have indices of the run alone
     if not gaps and begin <= end - inner:
-        whole = range(max(0, -(-begin // stride)), min(count, (end - inner) // stride + 1))
-    if whole:
+        first, last = max(0, -(-begin // stride)), min(count, (end - inner) // stride + 1)
+    if first < last:
         digit = run.digits[0] if run.digits else Digit(1, 1, 0)
-        at = whole.start * stride - begin
-        windows = Run(whole.start, (Digit(len(whole), 1, stride * digit.src, stride * digit.row),) * (len(whole) > 1))
+        at = first * stride - begin
+        windows = Run(first, (Digit(last - first, 1, stride * digit.src, stride * digit.row),) * (last - first > 1))
         elements = Run(0, (Digit(size, 1, dilation * digit.src, dilation * digit.row),) * (size > 1))
         yield windows._replace(src=run.src + at * digit.src, row=run.row + at * digit.row), elements
     else:
-        whole = touched[:0]
-    cut = [some for some in (range(touched.start, whole.start), range(whole.stop, touched.stop)) if some]
-    if min(sum(map(len, cut)), size) > MOST_PARTS:
+        first = last = low
+    cut = [(start, stop) for start, stop in ((low, first), (last, high)) if start < stop]
+    total = sum([stop - start for start, stop in cut])
+    if min(total, size) > MOST_PARTS:
         raise TooManyPartsError
-    if sum(map(len, cut)) <= size:
-        for window in itertools.chain(*cut):
-            for part in _along(run, 0, Along(None, window * stride, dilation, size)):
-                yield Run(window), part
+    if total <= size:
+        for window, stop in cut:
+            while window < stop:
+                for part in _along(run, 0, Along(None, window * stride, dilation, size)):
+                    yield Run(window), part
+                window = window + 1
     else:
-        for element, some in itertools.product(range(size), cut):
-            for part in _along(run, 0, Along(None, element * dilation + some.start * stride, stride, len(some))):
-                yield shifted(part, some.start), Run(element)
+        for element, (start, stop) in itertools.product(range(size), cut):
+            for part in _along(run, 0, Along(None, element * dilation + start * stride, stride, stop - start)):
+                yield shifted(part, start), Run(element)
 
 
 def reshape(pieces: Iterable[Piece], shape: Sequence[int], new_shape: Sequence[int]) -> Iterator[Piece]:

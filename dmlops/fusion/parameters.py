@@ -17,7 +17,7 @@ from dmlops import structure
 from dmlops.fusion import tracing
 from dmlops.fusion.arguments import OfFunction
 from dmlops.fusion.compiled import Compiled
-from dmlops.fusion.compiler import Pass, Program, TemplateCompiler
+from dmlops.fusion.compiler import Program, TemplateCompiler, is_same
 from dmlops.fusion.graph import Node, Parameter, described
 from dmlops.fusion.keys import key_of
 from dmlops.fusion.recording import Recording
@@ -25,7 +25,7 @@ from dmlops.fusion.results import Results
 from dmlops.fusion.traced import Traced
 from dmlops.fusion.watched import Watched, asks_for_types
 
-__all__ = ["NEVER", "Call", "Once", "Template", "is_same", "template"]
+__all__ = ["NEVER", "Call", "Once", "Template", "template"]
 
 NEVER = object()  # each value is traced
 
@@ -145,17 +145,3 @@ def _traced(fused: OfFunction, call: Call, compiled: Compiled) -> Template:
     made = compiled._replace(trace=trace, results=tuple(results.nodes), returned=results)
     made = made._replace(program=compiler.compile(results.nodes))
     return Template(made, call.numbers, compiler, tuple(parameters), tuple(trace.derived))
-
-
-def is_same(one: Program, other: Program) -> bool:
-    """Whether two programs are the same, byte for byte."""
-    if len(one.passes) != 1 or len(other.passes) != 1:
-        return False
-    a, b = one.passes[0], other.passes[0]
-    if not isinstance(a, Pass) or not isinstance(b, Pass) or a.constants_bytes != b.constants_bytes:
-        return False
-    if a.slots.described() != b.slots.described():
-        return False
-    shapes = [[(node.dtype, node.shape) for node in each.nodes] for each in (a, b)]
-    return shapes[0] == shapes[1] and a.variants_of_steps() == b.variants_of_steps()
-

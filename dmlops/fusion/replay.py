@@ -3,25 +3,25 @@
 The user's function runs for each combination of shapes. What follows, from nodes to steps, depends on the sizes by few
 comparisons. So for a graph that was compiled before, up to numbers, the compiler runs once with numbers that remember how they
 were computed (`numbers`): that is a straight line of code with guards, one for each way that the compiler may take. It is taken
-only if it gives the plain compiler's steps for the numbers at hand.
+only if it gives the plain compiler's steps for the numbers at hand. A pass that resizes has a window of four numbers. Programs
+with other passes before the last one are compiled.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from dmlops.fusion.chosen import Slots
-from dmlops.fusion.graph import Arrays, Constant, Input, Join, Node, Reshape, View
-from dmlops.fusion.keys import bytes_of
-from dmlops.fusion.layout import Along
+from dmlops.fusion.chosen import Selection, Slots
+from dmlops.fusion.graph import Arrays, Constant, Node
 from dmlops.fusion.maps import Map
 from dmlops.fusion.numbers import Recorder
-from dmlops.fusion.order import operands_first
 from dmlops.fusion.programs import Programs
+from dmlops.fusion.resized import Resize
+from dmlops.fusion.sights import Sight, rebuilt
 
-__all__ = ["Made", "Way", "Sight", "recorded_ways", "remember", "replayed", "sight_of"]
+__all__ = ["Made", "Way", "recorded_ways", "remember", "replayed"]
 
 MOST_WAYS = 8  # of one structure
 _MOST_INTS = 2000  # of a program's steps
@@ -29,16 +29,8 @@ _MOST_STRUCTURES = 256
 _MOST_BYTES = 16 << 20
 
 
-class Sight(NamedTuple):
-    """A graph: its structure, its numbers, and its nodes, operands first."""
-
-    key: Any
-    numbers: list[int]
-    order: list[Node]
-
-
 class Made(NamedTuple):
-    """What a compiler makes of a graph in one pass: the steps' ints, and what a pass has beside them."""
+    """What a compiler makes of a graph in its last pass: the steps' ints, and what a pass has beside them."""
 
     steps: Any
     constants: tuple[tuple[int, Constant], ...]
@@ -49,11 +41,34 @@ class Made(NamedTuple):
     formulas: tuple[Any, ...]
 
 
+# The arrays that passes resize, and which part of each is made.
+Windows: TypeAlias = Sequence[tuple[Resize, tuple[int, int, int, int]]]
+
+
 class Way(NamedTuple):
-    """One way of the compiler: `run` makes steps of numbers, as bytes, or None where they take another way."""
+    """One way of the compiler: `run` makes ints of numbers, or None where they take another way.
+
+    The ints are the windows of the arrays that passes resize, the strides of the selections, and the steps of the last pass.
+    """
 
     run: Callable[..., bytes | None]
-    made: Made
+    resized: tuple[int, ...]  # places of these arrays in the order of nodes
+    chosen: tuple[tuple[int, int], ...]  # likewise of those that selections choose, and how many strides these have
+    made: Made | None  # without steps and selections; None where the last pass resizes
+
+    def split(self, ints: bytes, order: Sequence[Node]) -> tuple[Windows, bytes, Made | None]:
+        """Windows, steps, and what the last pass has beside them, for a graph whose nodes have that order."""
+        if not self.resized and not self.chosen:
+            return (), ints, self.made
+        numbers = memoryview(ints).cast("q")
+        windows: list[Any] = [(order[place], tuple(numbers[4 * k : 4 * k + 4])) for k, place in enumerate(self.resized)]
+        at, selections = 4 * len(windows), []
+        for place, count in self.chosen:
+            node: Any = order[place]
+            selections.append(Selection(node, tuple(numbers[at : at + count])))
+            at += count
+        made = self.made and self.made._replace(slots=self.made.slots._replace(selections=tuple(selections)))
+        return windows, ints[8 * at :], made
 
 
 class _Ways:
@@ -72,148 +87,29 @@ def recorded_ways() -> int:
     return sum(len(_structures.get(key).recorded) for key in list(_structures._entries))
 
 
-# --- structures -----------------------------------------------------------------------------------------------------
-
-
-def sight_of(inputs: Arrays, results: Sequence[Node]) -> Sight | None:
-    """None where a graph is compiled plainly: of empty arrays, of windows, of maps that no other call has."""
-    order = operands_first(results)
-    number = {node: place for place, node in enumerate(order)}
-    key: list[Any] = []
-    numbers: list[int] = []
-    for node in order:
-        describe = _DESCRIBED.get(type(node))
-        if describe is None or 0 in node.shape or not describe(node, inputs, key, numbers):
-            return None
-        key += [number[one] for one in node.operands]
-    key += ["results", *(number[one] for one in results)]
-    return Sight(tuple(key), list(map(int, numbers)), order)
-
-
-def _is_whole(along: Along, size: int) -> bool:
-    return along.extent == size and (along.step == 1 or (along.step == -1 and along.start == size - 1))
-
-
-def _view(node: View, inputs: Arrays, key: list[Any], numbers: list[int]) -> bool:
-    shape = node.operands[0].shape
-    key += ("view", len(node.dims))
-    for along in node.dims:
-        axis, start, step, extent = along
-        if axis is None:
-            key.append("new" if extent == 1 else "repeated")
-            numbers += [extent] * (extent != 1)
-        elif _is_whole(along, shape[axis]):
-            key += (axis, step)
-        else:
-            key += ("cut", axis, step)
-            numbers += (start, extent)
-    key.append("fixed")
-    for axis, at in node.fixed.items():
-        key += ("at", axis) if at else (axis,)
-        numbers += [at] * (at != 0)
-    return True
-
-
-def _reshape(node: Reshape, inputs: Arrays, key: list[Any], numbers: list[int]) -> bool:
-    key += ("reshape", len(node.shape), node.dtype)
-    numbers += node.shape
-    return True
-
-
-def _join(node: Join, inputs: Arrays, key: list[Any], numbers: list[int]) -> bool:
-    key += ("join", node.axis, len(node.operands))
-    return True
-
-
-def _map(node: Map, inputs: Arrays, key: list[Any], numbers: list[int]) -> bool:
-    key += ("map", id(node.expression), node.dtype, node.source.shape == ())
-    return node.expression.shared
-
-
-def _input(node: Input, inputs: Arrays, key: list[Any], numbers: list[int]) -> bool:
-    dtype, shape, strides = inputs[node.index]
-    key += ("input", node.index, dtype, len(shape))
-    numbers += shape
-    numbers += strides
-    return True
-
-
-def _constant(node: Constant, inputs: Arrays, key: list[Any], numbers: list[int]) -> bool:
-    key += ("constant", node.dtype, node.shape, bytes_of(node.array))
-    return True
-
-
-_DESCRIBED: dict[type, Any] = {View: _view, Reshape: _reshape, Join: _join, Map: _map, Input: _input, Constant: _constant}
-
-
-# --- the same graph of other numbers --------------------------------------------------------------------------------
-
-
-def _rebuilt(sight: Sight, inputs: Arrays, results: Sequence[Node], recorder: Recorder) -> tuple[list[Any], list[Node]]:
-    """The inputs and results of a graph whose numbers remember; they are taken in the order in which they were described."""
-    left = iter([recorder.number(value, f"p{k}") for k, value in enumerate(sight.numbers)])
-    arrays, new = list[Any](inputs), dict[Node, Node]()
-    for node in sight.order:
-        operands = [new[one] for one in node.operands]
-        made = node
-        if isinstance(node, View):
-            made = _rebuilt_view(node, operands[0], left)
-        elif isinstance(node, Reshape):
-            made = Reshape(operands[0], [next(left) for _ in node.shape], node.dtype)
-        elif isinstance(node, Join):
-            made = Join(operands, node.axis)
-        elif isinstance(node, Map):
-            made = Map(operands[0], node.source, node.expression, node.dtype)
-        elif isinstance(node, Input):
-            shape, strides = ([next(left) for _ in node.shape] for _ in range(2))
-            arrays[node.index] = node.dtype, tuple(shape), tuple(strides)
-            made = Input(node.index, shape, node.dtype, strides)
-        made.where = node.where
-        new[node] = made
-    return arrays, [new[one] for one in results]
-
-
-def _rebuilt_view(node: View, operand: Node, left: Any) -> View:
-    dims = []
-    for along in node.dims:
-        axis, _, step, extent = along
-        if axis is None:
-            dims.append(Along(None, 0, 1, 1 if extent == 1 else next(left)))
-        elif _is_whole(along, node.operands[0].shape[axis]):
-            size = operand.shape[axis]
-            dims.append(Along(axis, 0 if step == 1 else size - 1, step, size))
-        else:
-            start = next(left)
-            dims.append(Along(axis, start, step, next(left)))
-    return View(operand, dims, {axis: next(left) if at else 0 for axis, at in node.fixed.items()})
-
-
-# --- recording and replaying ----------------------------------------------------------------------------------------
-
-
-def replayed(sight: Sight) -> tuple[bytes, Made] | None:
-    """The steps of a graph, by a way that was recorded."""
+def replayed(sight: Sight) -> tuple[bytes, Way] | None:
+    """The ints of a graph, by a way that was recorded."""
     ways = _structures.get(sight.key)
     for one in ways.recorded if ways is not None else ():
         try:
-            steps = one.run(*sight.numbers)
+            ints = one.run(*sight.numbers)
         except (ZeroDivisionError, struct.error):
             continue
-        if steps is not None:
-            return steps, one.made
+        if ints is not None:
+            return ints, one
     return None
 
 
+_Compiled = Callable[[Arrays, Sequence[Node]], "tuple[Windows, Made | None]"]
+
+
 def remember(
-    sight: Sight,
-    inputs: Arrays,
-    results: Sequence[Node],
-    compiled: Callable[[Arrays, Sequence[Node]], Made],
-    is_right: Callable[[bytes, Made], bool],
+    sight: Sight, inputs: Arrays, results: Sequence[Node], compiled: _Compiled, is_right: Callable[[bytes, Way], bool]
 ) -> None:
     """Record the way of a graph that was compiled plainly, when its structure is seen again.
 
-    `compiled` is the compiler, for one pass; `is_right` compares with what it has made of plain numbers.
+    `compiled` is the compiler, for one pass behind those that resize; `is_right` compares with what it has made of plain
+    numbers.
     """
     ways = _structures.get(sight.key)
     if ways is None:
@@ -225,8 +121,8 @@ def remember(
         return
     try:
         one = _recorded(sight, inputs, results, compiled)
-        steps = one.run(*sight.numbers)
-        right = steps is not None and is_right(steps, one.made)
+        ints = one.run(*sight.numbers)
+        right = ints is not None and is_right(ints, one)
     except Exception:  # whatever numbers cannot do, or the extension refuses: the plain program is there
         right = False
     if right:
@@ -240,14 +136,20 @@ def _size_of(sight: Sight) -> int:
     return 64 * len(sight.key) + MOST_WAYS * constants
 
 
-def _recorded(
-    sight: Sight, inputs: Arrays, results: Sequence[Node], compiled: Callable[[Arrays, Sequence[Node]], Made]
-) -> Way:
+def _recorded(sight: Sight, inputs: Arrays, results: Sequence[Node], compiled: _Compiled) -> Way:
     recorder = Recorder()
-    made = compiled(*_rebuilt(sight, inputs, results, recorder))
-    steps = list(made.steps)
-    if len(steps) > _MOST_INTS:
+    numbers = iter([recorder.number(value, f"p{k}") for k, value in enumerate(sight.numbers)])
+    arrays, order = rebuilt(sight, inputs, numbers)
+    places = {node: place for place, node in enumerate(order)}
+    new = dict(zip(sight.order, order, strict=True))
+    windows, made = compiled(arrays, [new[one] for one in results])
+    selections = made.slots.selections if made else ()
+    strides = [stride for one in selections for stride in one.strides]
+    ints = [*(number for _, window in windows for number in window), *strides, *(made.steps if made else ())]
+    if len(ints) > _MOST_INTS:
         raise ValueError("too many steps for code of one line after the other")
-    space: dict[str, Any] = {"pack": struct.Struct(f"={len(steps)}q").pack}
-    exec(compile(recorder.source(len(sight.numbers), steps), "<steps of a program>", "exec"), space)
-    return Way(space["run"], made._replace(steps=()))
+    space: dict[str, Any] = {"pack": struct.Struct(f"={len(ints)}q").pack}
+    exec(compile(recorder.source(len(sight.numbers), ints), "<steps of a program>", "exec"), space)
+    resized = tuple([places[node] for node, _ in windows])
+    chosen = tuple([(places[one.node], len(one.strides)) for one in selections])
+    return Way(space["run"], resized, chosen, made and made._replace(steps=(), slots=made.slots._replace(selections=())))

@@ -26,15 +26,10 @@ class Resize(Node):
         super().__init__(shape, of.dtype)
         self.operands, self.resampling, self.axes = (of,), resampling, axes
 
-    def window(self, box: Box) -> tuple[tuple[int, int, int, int], tuple[int, ...]]:
-        """The window of rows and columns that has a box of the array, and its shape."""
-        window, shape = [], list(self.shape)
-        for axis in self.axes:
-            begin, end = box[axis]
-            window += [begin, end - begin]
-            shape[axis] = end - begin
-        rows, height, columns, width = window
-        return (rows, height, columns, width), tuple(shape)
+    def window(self, box: Box) -> tuple[int, int, int, int]:
+        """The window of rows and columns that has a box of the array: where it begins and how many there are, of each."""
+        (top, bottom), (left, right) = (box[axis] for axis in self.axes)
+        return top, bottom - top, left, right - left
 
 
 class Source(NamedTuple):
@@ -78,7 +73,7 @@ def selected(array: Any, view: View, first: Sequence[int]) -> Any:
             stop = start + step * extent
             key[axis] = slice(start, None if stop < 0 else stop, step)
     kept = sorted(one.axis for one in view.dims if one.axis is not None)
-    array = array[tuple(key)].transpose([kept.index(one.axis) for one in view.dims if one.axis is not None])
+    array = array[(*key, ...)].transpose([kept.index(one.axis) for one in view.dims if one.axis is not None])
     return array[tuple(slice(None) if one.axis is not None else None for one in view.dims)]
 
 
@@ -108,6 +103,10 @@ class ResizePass(NamedTuple):
     def steps(self, indices: Any) -> list[Any]:
         """No plans."""
         return []
+
+    def described(self) -> Any:
+        """What compares."""
+        return self.seen, self.node, self.window, self.inputs, self.why
 
     def explained(self) -> list[str]:
         """A line for each axis whose elements are added."""

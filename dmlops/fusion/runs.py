@@ -141,16 +141,17 @@ def every(run: Run, step: int) -> Iterator[Run]:
         if run.first % step == 0:
             yield _divided(run, run.digits, step)
         return
-    first = -(-run.first // step) * step
-    multiples = range(first, run.first + run.reach + 1, step)
+    index, last = -(-run.first // step) * step, run.first + run.reach
+    multiples = (last - index) // step + 1
     # The smallest digit is taken apart first: it has the fewest indices to choose from.
     residues = _solutions(run, uneven[-1], step)
-    if min(len(multiples), len(residues)) > MOST_PARTS:  # most of which may be empty
+    if min(multiples, len(residues)) > MOST_PARTS:  # most of which may be empty
         raise TooManyPartsError
-    if len(multiples) < len(residues):
-        for index in multiples:
+    if multiples < len(residues):
+        while index <= last:
             for part in within(run, index, index + 1):
                 yield _divided(part, (), step)
+            index = index + step
     else:
         for at in residues:
             yield from every(_periodic(run, uneven[-1], at, step), step)
