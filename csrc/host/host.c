@@ -145,7 +145,7 @@ static int axis_to_cut(dml_plan *plan)
 static void choose_chunks(chunks *chunks, int64_t bytes)
 {
     int64_t chunk = bytes / CHUNKS, extent = chunks->plan->axes[chunks->axis].extent;
-    chunk = dml_smaller(dml_larger(chunk, MIN_CHUNK), MAX_CHUNK);
+    chunk = dml_clamp(chunk, MIN_CHUNK, MAX_CHUNK);
     int64_t granule = chunks->plan->item < GRANULE ? GRANULE / chunks->plan->item : 1;
     chunks->indices = dml_ceil_div(extent, bytes / chunk);
     if (extent >= 2 * granule)

@@ -150,9 +150,9 @@ static dml_sum_inputs rows_inputs(band *band, int64_t y)
     if (!has_ring(bands))
         return (dml_sum_inputs){band->src, bands->src_row, 0, last, -1};
     const int32_t first = dml_weights_row(bands->rows.weights, y)[0];
-    const int64_t low = dml_smaller(dml_larger(first, 0), last);
+    const int64_t low = dml_clamp(first, 0, last);
     band->filled = dml_larger(band->filled, low);
-    fill_ring(band, dml_smaller(dml_larger(first + bands->rows.weights->taps, 1), bands->height));
+    fill_ring(band, dml_clamp(first + bands->rows.weights->taps, 1, bands->height));
     return (dml_sum_inputs){band->ring, band->ring_line, 0, last, band->mask};
 }
 

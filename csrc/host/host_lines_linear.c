@@ -41,7 +41,7 @@ static bool fits(const dml_weights *weights)
 static int64_t input_of(const dml_weights *weights, int64_t output, int64_t tap)
 {
     const int64_t first = dml_weights_row(weights, dml_smaller(output, weights->outputs - 1))[0];
-    return dml_smaller(dml_larger(first + dml_smaller(tap, weights->taps - 1), 0), weights->inputs - 1);
+    return dml_clamp(first + dml_smaller(tap, weights->taps - 1), 0, weights->inputs - 1);
 }
 
 /* Where a lane loads its inputs: as far in front as it takes to stay in the line. */
@@ -234,7 +234,7 @@ AVX2_TARGET static void rows(const dml_lines_pass *pass, const dml_sum_inputs *i
         return;
     }
     for (int64_t tap = 0; tap < 2; tap++) {
-        const int64_t index = dml_smaller(dml_larger(weights[0] + dml_smaller(tap, taps - 1), in->low), in->high);
+        const int64_t index = dml_clamp(weights[0] + dml_smaller(tap, taps - 1), in->low, in->high);
         row.lines[tap] = in->base + (index & in->mask) * in->stride;
     }
     row.weights[0] = _mm256_set1_epi16((int16_t)first);

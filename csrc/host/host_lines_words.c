@@ -143,7 +143,7 @@ AVX2_TARGET static void rows(const dml_lines_pass *pass, const dml_sum_inputs *i
         return;
     }
     for (int64_t t = 0; t < pass->weights->taps; t++) {
-        const int64_t index = dml_smaller(dml_larger(weights[0] + t, in->low), in->high);
+        const int64_t index = dml_clamp(weights[0] + t, in->low, in->high);
         lines[t] = in->base + (index & in->mask) * in->stride;
     }
     const row row = {.lines = lines,

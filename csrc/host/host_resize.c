@@ -61,7 +61,7 @@ static dml_span pixels_read(const dml_bands *bands)
     if (!weights)
         return (dml_span){begin, end};
     const int64_t first = dml_weights_row(weights, begin)[0], behind = dml_weights_row(weights, end - 1)[0] + weights->taps;
-    return (dml_span){dml_smaller(dml_larger(first, 0), last), dml_smaller(dml_larger(behind, 1), bands->width)};
+    return (dml_span){dml_clamp(first, 0, last), dml_clamp(behind, 1, bands->width)};
 }
 
 static void describe_pass(dml_bands *bands, int pass)

@@ -14,4 +14,9 @@ enum { DML_RESIZE_PARALLEL = 1 << 20 }; /* products that several cores add faste
 /* Runs a program that resizes, as dml_host_run runs a plan. Fails with DML_INTERRUPTED or DML_NO_MEMORY. */
 dml_code dml_host_resize(const dml_program *program, const void *src, void *dst, dml_interrupt_poll *poll, dml_status *status);
 
+/* Channels times alpha, or divided by it, as Pillow does it around a resize of images with alpha: of an array of bytes with two
+ * axes or more, whose last axis has channels. Alpha is the last one, and stays. `dst` is C-contiguous, of the same shape. May
+ * run on several threads. */
+void dml_alpha_run(const dml_tensor *tensor, const void *src, void *dst, bool multiplies);
+
 #endif

@@ -179,7 +179,7 @@ static void add_taps(const dml_summing *summing, const dml_sum_inputs *inputs, i
         const int64_t some = dml_smaller(taps - done, DML_SUMS_TAPS);
         const int64_t first = summing->backwards ? taps - done - some : done;
         for (int64_t i = 0; i < some; i++) {
-            const int64_t index = dml_smaller(dml_larger(row[0] + first + i, inputs->low), inputs->high);
+            const int64_t index = dml_clamp(row[0] + first + i, inputs->low, inputs->high);
             block[i] = inputs->base + (index & inputs->mask) * inputs->stride + at;
         }
         summing->add(sums, count, block, from, row + 1 + first, some, summing->sum->shift);

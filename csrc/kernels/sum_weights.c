@@ -43,7 +43,7 @@ static int64_t taps_of(const dml_plan *plan, const char *row)
 /* The input that a tap reads. */
 static int64_t clamped(const dml_plan *plan, int64_t input, bool mirrored)
 {
-    const int64_t last = plan->taps.inputs - 1, index = dml_smaller(dml_larger(input, 0), last);
+    const int64_t last = plan->taps.inputs - 1, index = dml_clamp(input, 0, last);
     return mirrored ? last - index : index;
 }
 

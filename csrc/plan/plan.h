@@ -247,6 +247,11 @@ static inline int64_t dml_larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+static inline int64_t dml_clamp(int64_t value, int64_t least, int64_t most)
+{
+    return dml_smaller(dml_larger(value, least), most);
+}
+
 static inline int64_t dml_magnitude(int64_t value)
 {
     return value < 0 ? -value : value;

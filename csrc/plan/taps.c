@@ -27,8 +27,8 @@ static void grow_by_row(const dml_plan *plan, int64_t offset, dml_span *inputs)
     const int64_t last = taps->begin + taps->inputs - 1;
     int32_t first;
     memcpy(&first, (const char *)plan->entries.data + offset, sizeof first);
-    const int64_t low = dml_smaller(dml_larger(first, taps->begin), last);
-    const int64_t high = dml_smaller(dml_larger(first + taps->count - 1, taps->begin), last);
+    const int64_t low = dml_clamp(first, taps->begin, last);
+    const int64_t high = dml_clamp(first + taps->count - 1, taps->begin, last);
     inputs->begin = dml_smaller(inputs->begin, low);
     inputs->end = dml_larger(inputs->end, high + 1);
 }

@@ -1,6 +1,6 @@
 #include "py/resampling_capsule.h"
 
-#include "host/alpha.h"
+#include "host/host_resize.h"
 #include "py/arrays.h"
 #include "py/result_memory.h"
 

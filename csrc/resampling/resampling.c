@@ -30,3 +30,20 @@ void dml_resampling_part(dml_resampling *resampling, const int64_t begin[3], con
     }
     part->sum = *sum;
 }
+
+void dml_resampling_blocks(dml_resampling *resampling, const dml_resampling_request *request, const int64_t factors[2],
+                           dml_block_mean *mean_of)
+{
+    for (int k = 0; k < 4; k++) {
+        int64_t begin[3] = {0}, end[3] = {0, 0, INT64_MAX}, count = 1;
+        for (int axis = 0; axis < 2; axis++) {
+            const int64_t outputs = request->outputs[axis], whole = dml_smaller(request->inputs[axis] / factors[axis], outputs);
+            const bool rest = k >> axis & 1;
+            begin[axis] = rest ? whole : 0;
+            end[axis] = rest ? outputs : whole;
+            count *= rest ? request->inputs[axis] - whole * factors[axis] : factors[axis];
+        }
+        const dml_sum sum = mean_of(factors, count, request->items);
+        dml_resampling_part(resampling, begin, end, &sum);
+    }
+}

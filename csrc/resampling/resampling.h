@@ -63,6 +63,12 @@ dml_code dml_resampling_pass(dml_resampling *resampling, int axis, const dml_wei
 /* Adds a part: of rows, columns and items. */
 void dml_resampling_part(dml_resampling *resampling, const int64_t begin[3], const int64_t end[3], const dml_sum *sum);
 
+/* Adds the parts of a result whose elements are means of blocks of inputs: at the end of an axis, blocks may have fewer of them
+ * than the factors say. `count` is that of a part's blocks; of a part without any it may be 0. */
+typedef dml_sum dml_block_mean(const int64_t factors[2], int64_t count, int64_t items);
+void dml_resampling_blocks(dml_resampling *resampling, const dml_resampling_request *request, const int64_t factors[2],
+                           dml_block_mean *mean_of);
+
 void dml_resampling_release(dml_resampling *resampling);
 
 #endif

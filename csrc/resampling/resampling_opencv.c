@@ -138,6 +138,7 @@ static bool halves_round_up(int64_t items)
     return items == 1 || items == 3 || items == 4;
 }
 
+/* Blocks at the end of an axis have fewer inputs where fx or fy have rounded the size up. */
 static dml_sum mean_of(const int64_t factors[2], int64_t count, int64_t items)
 {
     const int64_t whole = factors[0] * factors[1];
@@ -146,24 +147,6 @@ static dml_sum mean_of(const int64_t factors[2], int64_t count, int64_t items)
     if (factors[0] == 2 && factors[1] == 2 && halves_round_up(items))
         return (dml_sum){.kind = DML_SUM_CLIP, .shift = 2};
     return (dml_sum){.kind = DML_SUM_TIMES, .factor = 1.0F / (float)whole};
-}
-
-/* Blocks at the end of an axis have fewer inputs where fx or fy have rounded the size up. */
-static void block_parts(const dml_resampling_request *request, const int64_t factors[2], dml_resampling *resampling)
-{
-    for (int k = 0; k < 4; k++) {
-        int64_t begin[3] = {0}, end[3] = {0, 0, INT64_MAX}, count = 1;
-        for (int axis = 0; axis < 2; axis++) {
-            const int64_t fitting = request->inputs[axis] / factors[axis], outputs = request->outputs[axis];
-            const int64_t whole = fitting < outputs ? fitting : outputs;
-            const bool rest = k >> axis & 1;
-            begin[axis] = rest ? whole : 0;
-            end[axis] = rest ? outputs : whole;
-            count *= rest ? request->inputs[axis] - whole * factors[axis] : factors[axis];
-        }
-        const dml_sum sum = mean_of(factors, count, request->items);
-        dml_resampling_part(resampling, begin, end, &sum);
-    }
 }
 
 /* Blocks of 2 x 2, all of them whole, whose sums are shifted: kernels for sums of two taps make them. */
@@ -186,7 +169,7 @@ static dml_code by_blocks(const dml_resampling_request *request, const int64_t f
     }
     resampling->first.kind = DML_SUM_SHIFT;
     resampling->between = has_short_sums(request, factors) ? DML_UINT16 : DML_INT32;
-    block_parts(request, factors, resampling);
+    dml_resampling_blocks(resampling, request, factors, mean_of);
     return code;
 }
 

@@ -49,33 +49,16 @@ static dml_code torchvision(const dml_resampling_request *request, dml_resamplin
 }
 
 /* Blocks whose sums are divided by what they have, as a product that is shifted: a float's quotient, which is cut off. */
-static dml_sum mean_of(int64_t inputs)
+static dml_sum mean_of(const int64_t factors[2], int64_t count, int64_t items)
 {
-    const float divided = 4294967296.0F / (float)(256 * inputs);
-    return (dml_sum){.kind = DML_SUM_REDUCE, .half = (uint32_t)(inputs / 2), .multiplier = (uint32_t)divided};
-}
-
-/* Blocks at the end of an axis may have fewer inputs. */
-static void reduced_parts(const dml_resampling_request *request, dml_resampling *resampling)
-{
-    for (int k = 0; k < 4; k++) {
-        int64_t begin[3] = {0}, end[3] = {0, 0, INT64_MAX}, count = 1;
-        for (int axis = 0; axis < 2; axis++) {
-            const int64_t factor = (int64_t)request->from[axis], whole = request->inputs[axis] / factor;
-            const bool rest = k >> axis & 1;
-            begin[axis] = rest ? whole : 0;
-            end[axis] = rest ? request->outputs[axis] : whole;
-            count *= rest ? request->inputs[axis] % factor : factor;
-        }
-        if (count > 0) {
-            const dml_sum sum = mean_of(count);
-            dml_resampling_part(resampling, begin, end, &sum);
-        }
-    }
+    (void)factors, (void)items;
+    const float divided = 4294967296.0F / (float)(256 * dml_larger(count, 1));
+    return (dml_sum){.kind = DML_SUM_REDUCE, .half = (uint32_t)(count / 2), .multiplier = (uint32_t)divided};
 }
 
 static dml_code pillow_reduce(const dml_resampling_request *request, dml_resampling *resampling, dml_status *status)
 {
+    const int64_t factors[2] = {(int64_t)request->from[0], (int64_t)request->from[1]};
     dml_code code = DML_OK;
     for (int axis = DML_ROWS_AXIS; axis < 2 && !code; axis++) {
         const dml_weights_key key = {DML_RULE_BLOCKS,     0,  request->inputs[axis], request->outputs[axis],
@@ -85,7 +68,7 @@ static dml_code pillow_reduce(const dml_resampling_request *request, dml_resampl
     }
     resampling->first.kind = DML_SUM_SHIFT;
     resampling->between = DML_INT32;
-    reduced_parts(request, resampling);
+    dml_resampling_blocks(resampling, request, factors, mean_of);
     return code;
 }
 

@@ -145,19 +145,6 @@ void dml_resize_describe(dml_program *program, const dml_resize *resize)
     program->make = make_step;
 }
 
-void dml_resize_cut(dml_program *program, dml_resize *resize, int k, int64_t begin, int64_t extent)
-{
-    resize->dst_offset += begin * program->results->strides[k];
-    program->results->shape[k] = extent;
-    for (int axis = 0; axis < 2; axis++)
-        if (k == resize->axes[axis]) {
-            resize->begin[axis] += begin;
-            return;
-        }
-    resize->src_offset += begin * program->inputs->strides[k];
-    program->inputs->shape[k] = extent;
-}
-
 double dml_resize_products(const dml_program *program)
 {
     const dml_resampling *resampling = program->resize->resampling;
@@ -178,6 +165,20 @@ double dml_resize_products(const dml_program *program)
 static bool has_parts_along(const dml_resize *resize, int k)
 {
     return resize->resampling->part_count > 1 && k > resize->axes[DML_COLUMNS_AXIS] && k != resize->axes[DML_ROWS_AXIS];
+}
+
+/* Keeps `extent` indices of the result's axis k, from `begin` on, and the same of the input's where it is not resampled. */
+static void cut_program(dml_program *program, dml_resize *resize, int k, int64_t begin, int64_t extent)
+{
+    resize->dst_offset += begin * program->results->strides[k];
+    program->results->shape[k] = extent;
+    for (int axis = 0; axis < 2; axis++)
+        if (k == resize->axes[axis]) {
+            resize->begin[axis] += begin;
+            return;
+        }
+    resize->src_offset += begin * program->inputs->strides[k];
+    program->inputs->shape[k] = extent;
 }
 
 bool dml_resize_portions(dml_portions *portions)
@@ -202,7 +203,7 @@ bool dml_resize_portions(dml_portions *portions)
         portion.results = &results;
         portion.resize = &resize;
         const int64_t some = dml_smaller(tile, extent - begin);
-        dml_resize_cut(&portion, &resize, k, begin, some);
+        cut_program(&portion, &resize, k, begin, some);
         more = portions->run(portions, &portion, each * some);
     }
     return more || bytes == 0;

@@ -20,9 +20,6 @@ struct dml_resize {
 /* Gives a program, whose input and result have shapes, its steps. */
 void dml_resize_describe(dml_program *program, const dml_resize *resize);
 
-/* Keeps `extent` indices of the result's axis k, from `begin` on, and the same of the input's where it is not resampled. */
-void dml_resize_cut(dml_program *program, dml_resize *resize, int k, int64_t begin, int64_t extent);
-
 /* The array between the passes, of which the first index on the axis of the second pass is `*begin`. */
 void dml_resize_between(const dml_program *program, dml_tensor *between, int64_t *begin);
 

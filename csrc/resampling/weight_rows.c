@@ -54,7 +54,7 @@ static void measure(dml_weights_draft *draft, dml_weights *made)
         trim(draft, i);
         next = begin_of(draft, i, next);
         const int64_t end = draft->count[i] > 0 ? draft->first[i] + draft->count[i] : next;
-        made->taps = end - next > made->taps ? end - next : made->taps;
+        made->taps = dml_larger(end - next, made->taps);
         made->inside &= draft->count[i] == 0 || (next >= 0 && end <= draft->key->inputs);
     }
 }
@@ -77,15 +77,15 @@ static void write_taps(const dml_weights_draft *draft, int64_t output, int32_t *
     const int32_t *from = dml_draft_row(draft, output);
     int64_t sum = 0, magnitudes = 0, largest = made->largest;
     for (int64_t k = 0; k < draft->count[output]; k++) {
-        const int64_t magnitude = from[k] < 0 ? -(int64_t)from[k] : from[k];
+        const int64_t magnitude = dml_magnitude(from[k]);
         to[k] = from[k];
         sum += from[k];
         magnitudes += magnitude;
-        largest = magnitude > largest ? magnitude : largest;
+        largest = dml_larger(magnitude, largest);
     }
-    magnitudes += sum < 0 ? -sum : sum;
+    magnitudes += dml_magnitude(sum);
     if (!draft->is_float) {
-        made->sums = magnitudes > made->sums ? magnitudes : made->sums;
+        made->sums = dml_larger(magnitudes, made->sums);
         made->largest = largest;
     }
 }
@@ -108,26 +108,19 @@ static void write_rows(const dml_weights_draft *draft, dml_weights *made)
     }
 }
 
-static int64_t room_of(const dml_weights_key *key)
-{
-    int64_t room;
-    if (key->rule == DML_RULE_PILLOW)
-        room = dml_pillow_room(key);
-    else if (key->rule <= DML_RULE_TORCHVISION_PLAIN)
-        room = dml_torchvision_room(key);
-    else
-        room = dml_opencv_room(key);
-    return room > 1 ? room : 1;
-}
+/* What makes the weights of a rule. */
+typedef struct library {
+    int64_t (*room)(const dml_weights_key *key);
+    void (*fill)(dml_weights_draft *draft);
+} library;
 
-static void fill(dml_weights_draft *draft)
+static library library_of(int32_t rule)
 {
-    if (draft->key->rule == DML_RULE_PILLOW)
-        dml_pillow_weights(draft);
-    else if (draft->key->rule <= DML_RULE_TORCHVISION_PLAIN)
-        dml_torchvision_weights(draft);
-    else
-        dml_opencv_weights(draft);
+    if (rule == DML_RULE_PILLOW)
+        return (library){dml_pillow_room, dml_pillow_weights};
+    if (rule <= DML_RULE_TORCHVISION_PLAIN)
+        return (library){dml_torchvision_room, dml_torchvision_weights};
+    return (library){dml_opencv_room, dml_opencv_weights};
 }
 
 static dml_weights *finish(dml_weights_draft *draft)
@@ -151,7 +144,8 @@ static dml_weights *finish(dml_weights_draft *draft)
 
 dml_weights *dml_weights_make(const dml_weights_key *key)
 {
-    dml_weights_draft draft = {.key = key, .room = room_of(key)};
+    const library library = library_of(key->rule);
+    dml_weights_draft draft = {.key = key, .room = dml_larger(library.room(key), 1)};
     dml_weights *made = NULL;
     if (key->inputs >= INT32_MAX || key->outputs >= INT32_MAX || draft.room + 2 > MOST_ROWS_BYTES / 4 / key->outputs)
         return NULL;
@@ -160,7 +154,7 @@ dml_weights *dml_weights_make(const dml_weights_key *key)
     draft.values = malloc((size_t)(key->outputs * draft.room + DML_TAPS_TOGETHER) * sizeof *draft.values);
     draft.scratch = malloc((size_t)(key->outputs * draft.room + DML_TAPS_TOGETHER) * sizeof *draft.scratch);
     if (draft.first && draft.count && draft.values && draft.scratch) {
-        fill(&draft);
+        library.fill(&draft);
         made = finish(&draft);
     }
     free(draft.first);

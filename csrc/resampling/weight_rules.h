@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "plan/plan.h"
 #include "resampling/weight_filters.h"
 #include "resampling/weights.h"
 
@@ -36,13 +37,6 @@ typedef struct dml_weights_draft {
     bool is_float;
     bool folds; /* taps outside the inputs may be added to those at the edge */
 } dml_weights_draft;
-
-static inline int64_t dml_clamp(int64_t value, int64_t least, int64_t most)
-{
-    if (value < least)
-        return least;
-    return value > most ? most : value;
-}
 
 static inline int32_t *dml_draft_row(const dml_weights_draft *draft, int64_t output)
 {

@@ -23,7 +23,6 @@ static struct {
     int count;
     int64_t bytes;
     uint64_t clock;
-    uint64_t serials;
 } cache = {.lock = DML_LOCK_INIT};
 
 void dml_weights_open(void)
@@ -113,7 +112,6 @@ static int insert(dml_weights *weights, uint64_t hash, dml_weights **dropped)
     const int64_t bytes = weights->cached->bytes;
     int count = 0;
     dml_lock_acquire(&cache.lock);
-    weights->serial = ++cache.serials;
     if (bytes <= CACHED_BYTES) {
         while (cache.count == CACHED_AXES || cache.bytes + bytes > CACHED_BYTES)
             dropped[count++] = evict();
@@ -143,14 +141,6 @@ dml_code dml_weights_of(const dml_weights_key *key, dml_weights **weights, dml_s
     for (int count = insert(*weights, hash, dropped); count > 0; count--)
         dml_weights_release(dropped[count - 1]);
     return DML_OK;
-}
-
-dml_weights *dml_weights_retain(dml_weights *weights)
-{
-    dml_lock_acquire(&cache.lock);
-    weights->cached->references++;
-    dml_lock_release(&cache.lock);
-    return weights;
 }
 
 void dml_weights_release(dml_weights *weights)

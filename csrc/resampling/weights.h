@@ -45,7 +45,6 @@ typedef struct dml_weights {
     int64_t sums;          /* of an output at most, the sum of its weights' magnitudes, and the magnitude of their sum, added */
     int32_t *rows;         /* outputs * (1 + taps) */
     dml_weights_run *runs; /* of each output; in the same memory */
-    uint64_t serial;       /* of these weights, and of no others in this process */
     dml_weights_private *cached;
 } dml_weights;
 
@@ -63,14 +62,11 @@ static inline const int32_t *dml_weights_row(const dml_weights *weights, int64_t
 /* Before all others, and only once: forks are watched from here on. */
 void dml_weights_open(void);
 
-/* One more reference; the argument. */
-dml_weights *dml_weights_retain(dml_weights *weights);
-
-/* One less; NULL is ignored. */
-void dml_weights_release(dml_weights *weights);
-
 /* The weights of a key, as a reference of the caller's. */
 dml_code dml_weights_of(const dml_weights_key *key, dml_weights **weights, dml_status *status);
+
+/* One reference less; NULL is ignored. */
+void dml_weights_release(dml_weights *weights);
 
 /* What a kernel makes of the rows for itself, for pixels of so many items (0: of any): made by `pack`, which allocates it by
  * malloc(), when it is first asked for, and freed with the weights. `slot` is below DML_WEIGHTS_SLOTS, and always has the same

@@ -1,4 +1,4 @@
-#include "host/alpha.h"
+#include "host/host_resize.h"
 
 #include <stddef.h>
 
