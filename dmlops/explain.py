@@ -130,9 +130,9 @@ def _one_hot(call: str, device: object) -> Any:
     here = _entries("indices", indices)
     size, _ = new_axis(depth, axis, here.ndim + 1)
     pair = np.array([off, on], dtype).dtype
-    rows = np.lib.stride_tricks.as_strided(np.zeros(1, "V0"), (size + 1, size), (-pair.itemsize, pair.itemsize))
+    rows = pair, (size + 1, size), (-pair.itemsize, pair.itemsize), size * pair.itemsize
     taken = places(here, size) if here.flags.writeable else np.broadcast_to(np.int64(0), here.shape)
-    return _core._gather((rows, pair, size * pair.itemsize), taken, 0, 0, "take", None, device, "explain")
+    return _core._gather(rows, taken, 0, 0, "take", None, device, "explain")
 
 
 _SCATTERS = ("put_along_axis", "scatter_nd")
@@ -272,12 +272,12 @@ def with_memory(value: Any) -> Any:
     """Arrays of zeros, whose memory nobody touches but of those that choose."""
     if isinstance(value, list):
         return [with_memory(one) for one in value]
-    array, dtype, before = _placed(value, _dtype(value))
-    reach = sum((size - 1) * step for size, step in zip(array.shape, array.strides, strict=True) if step > 0)
-    if array.size == 0:
-        return np.empty(array.shape, dtype)
+    dtype, shape, strides, before = _placed(value, _dtype(value))
+    reach = sum((size - 1) * step for size, step in zip(shape, strides, strict=True) if step > 0)
+    if value.size == 0:
+        return np.empty(shape, dtype)
     memory = np.zeros(before + reach + dtype.itemsize, np.uint8)
-    return np.ndarray(array.shape, dtype, memory, before, array.strides)
+    return np.ndarray(shape, dtype, memory, before, strides)
 
 
 def _by_cost(call: str, weighed: Device) -> str:
@@ -326,9 +326,9 @@ def _dtype(array: np.ndarray[Any, Any]) -> np.dtype[Any]:
     return dtype
 
 
-def _placed(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], np.dtype[Any], int]:
+def _placed(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> tuple[np.dtype[Any], tuple[int, ...], tuple[int, ...], int]:
     """What the extension takes as an array without memory: also the bytes before it, where it is a view."""
-    return array, dtype, array.ctypes.data - (array.dtype.metadata or {})["start"]
+    return dtype, array.shape, array.strides, array.ctypes.data - (array.dtype.metadata or {})["start"]
 
 
 def parse(call: str) -> tuple[str, list[Any]]:

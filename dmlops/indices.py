@@ -67,7 +67,7 @@ def scattered(
     rows, row = input.shape[:indexed], input.shape[indexed:]
     count = math.prod(rows)
     flat_rows, along = ((count,), 0) if mode == "along" and axis is None else (rows, axis)
-    like: Any = np.broadcast_to(np.zeros((), np.int8), flat_rows), np.dtype(np.int8)
+    like: Any = np.dtype(np.int8), flat_rows, (0,) * len(flat_rows)
     _core._gather(like, here, along, 0, mode, None, "cpu-class", "explain")  # checks the shapes
     places = _places(flat_rows, here, along)
     updates = _like("values" if mode == "along" else "updates", values, places.shape + row, input)

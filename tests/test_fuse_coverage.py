@@ -7,7 +7,6 @@ import random
 import numpy as np
 import pytest
 from dmlops import _core
-from dmlops.fusion.graph import without_memory
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +22,7 @@ def made(shapes, steps, dtype="u1"):
         ints.extend((FILL, dst, 0, 0, -1, 0, -1, len(axes)))
         for axis in axes:
             ints.extend((*axis, 0, 0))
-    arrays = tuple(without_memory(np.dtype(dtype), shape, [0] * len(shape)) for shape in shapes)
+    arrays = tuple((np.dtype(dtype), tuple(shape), (0,) * len(shape)) for shape in shapes)
     return _core._compile(arrays, 0, ints.tobytes(), bytes(16))
 
 

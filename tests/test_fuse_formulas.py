@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from dmlops import _core
 from dmlops.fusion import formula_checks, formulas, lowering, maps
-from dmlops.fusion.graph import without_memory
 from dmlops.fusion.programs import Programs
 from strategies import content
 from test_kernels import FEWEST
@@ -385,7 +384,7 @@ def test_code_that_is_not_whole_is_refused():
     rows += bytes(-len(rows) % 16)
     code, chance, taken = made.to_bytes(), random.Random(0), 0
     step = array.array("q", (0, 0, 0, 4, 0, 0, len(rows), 1, 0, 0, 5, 1, 4, 0)).tobytes()
-    arrays = without_memory(source, (5,), (4,)), without_memory(source, (5,), (4,))
+    arrays = ((source, (5,), (4,)),) * 2
     assert _core._compile(arrays, 1, step, rows + code)
     for _ in range(3000):
         wrong = bytearray(code)

@@ -59,13 +59,14 @@ static int read_ints(PyObject *tuple, npy_intp *values)
     return PyErr_Occurred() ? -1 : (int)count;
 }
 
-/* From (dtype, shape, strides). */
-static PyObject *array_of_ints(PyObject *description, const char *name)
+PyObject *dml_array_described(PyObject *description, const char *name)
 {
     PyArray_Descr *dtype;
     PyObject *shape, *strides;
+    Py_ssize_t offset = 0;
     npy_intp extents[DML_MAX_RANK], steps[DML_MAX_RANK];
-    if (!PyArg_ParseTuple(description, "O!O!O!", &PyArrayDescr_Type, &dtype, &PyTuple_Type, &shape, &PyTuple_Type, &strides) ||
+    if (!PyArg_ParseTuple(description, "O!O!O!|n", &PyArrayDescr_Type, &dtype, &PyTuple_Type, &shape, &PyTuple_Type, &strides,
+                          &offset) ||
         dml_dtype_check(dtype, name) < 0)
         return NULL;
     int rank = read_ints(shape, extents);
@@ -74,25 +75,9 @@ static PyObject *array_of_ints(PyObject *description, const char *name)
             PyErr_SetString(PyExc_ValueError, "an array must have a stride for each axis");
         return NULL;
     }
-    Py_INCREF((PyObject *)dtype); /* the new array steals it */
-    return PyArray_NewFromDescr(&PyArray_Type, dtype, rank, extents, steps, (char *)4096, 0, NULL);
-}
-
-PyObject *dml_array_described(PyObject *description, const char *name)
-{
-    if (PyTuple_Check(description) && PyTuple_Size(description) == 3 &&
-        PyObject_TypeCheck(PyTuple_GetItem(description, 0), &PyArrayDescr_Type))
-        return array_of_ints(description, name);
-    PyArrayObject *like;
-    PyArray_Descr *dtype;
-    Py_ssize_t offset = 0;
-    if (!PyArg_ParseTuple(description, "O!O!|n", &PyArray_Type, &like, &PyArrayDescr_Type, &dtype, &offset) ||
-        dml_dtype_check(dtype, name) < 0)
-        return NULL;
     char *nowhere = (char *)(4096 + ((intptr_t)offset & 4095)); /* memory begins at a page */
     Py_INCREF((PyObject *)dtype);                               /* the new array steals it */
-    return PyArray_NewFromDescr(&PyArray_Type, dtype, PyArray_NDIM(like), PyArray_DIMS(like), PyArray_STRIDES(like), nowhere, 0,
-                                NULL);
+    return PyArray_NewFromDescr(&PyArray_Type, dtype, rank, extents, steps, nowhere, 0, NULL);
 }
 
 void dml_array_describe(PyObject *object, dml_tensor *tensor)

@@ -15,9 +15,8 @@ PyArrayObject *dml_array_any(PyObject *object, PyArray_Descr *dtype, const char 
 /* Likewise; for a dtype whose elements are not plain bytes a TypeError that says what to do. */
 PyArrayObject *dml_array_from(PyObject *object, PyArray_Descr *dtype, const char *name);
 
-/* An array that has no memory: only C code gets to see it, and reads none of it. From (a NumPy array with its shape and
- * strides, its dtype, and optionally the bytes before it where it is a view), or from (dtype, shape, strides). A new reference,
- * or NULL with an exception set. */
+/* An array that has no memory: only C code gets to see it, and reads none of it. From (dtype, shape, strides), and optionally
+ * the bytes before it where it is a view. A new reference, or NULL with an exception set. */
 PyObject *dml_array_described(PyObject *description, const char *name);
 
 /* Replaces a reference by one to a view that nobody else has: others may give the array another shape, strides or dtype

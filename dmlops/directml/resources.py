@@ -182,13 +182,7 @@ def _open_npy(path: pathlib.Path) -> Array:
 
 _count = integer(1, 2**32 - 1, "an integer from 1 to 4294967295")
 _size = integer(0, 2**64 - 1, "an unsigned 64-bit integer")
-_NAMES = {
-    "initialValues": "",
-    "initialValuesDataType": "",
-    "sizeInBytes": "",
-    "initialValuesOffsetInBytes": "",
-    "type": "",
-}
+_NAMES = ("initialValues", "initialValuesDataType", "sizeInBytes", "initialValuesOffsetInBytes", "type")
 
 
 def number_of(kind: DML_TENSOR_DATA_TYPE) -> Any:

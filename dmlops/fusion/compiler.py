@@ -14,7 +14,7 @@ from dmlops import _core
 from dmlops.fusion import layout, maps, replay
 from dmlops.fusion.chosen import SELECTED, Along, Chosen, Selection, Slots, by_entry, index_inputs, unchecked, unpacked
 from dmlops.fusion.formulas import Formula
-from dmlops.fusion.graph import Arrays, Constant, Input, Node, pack, without_memory
+from dmlops.fusion.graph import Arrays, Constant, Input, Node, pack
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.maps import Map
 from dmlops.fusion.order import operands_first
@@ -88,7 +88,7 @@ class Pass(NamedTuple):
         chosen = self.slots.chosen(arrays) if how != "explain" else None
         arrays = list(arrays)
         for number in self.indices:
-            arrays[number] = arrays[self.like][:0] if how != "explain" else without_memory(*self.no_indices())
+            arrays[number] = arrays[self.like][:0] if how != "explain" else self.no_indices()
         return _core._run_compiled(self.program, arrays, out, device, how, chosen)
 
     def no_indices(self) -> Any:

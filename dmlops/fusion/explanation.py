@@ -17,7 +17,7 @@ from dmlops.device_list import default_device
 from dmlops.fusion.chosen import SELECTED
 from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.compiler import Pass, Program
-from dmlops.fusion.graph import without_memory
+from dmlops.fusion.graph import stand_in
 from dmlops.fusion.resized import ResizePass
 from dmlops.traffic import Traffic
 
@@ -140,8 +140,8 @@ def _traffic(one: Pass | ResizePass) -> Traffic:
     """The bytes that a pass reads and writes: one that resizes reads all that it sees of its source."""
     traffic = Traffic()
     if isinstance(one, ResizePass):
-        like, dtype = without_memory(*one.inputs[one.seen.source.number])
-        traffic.read = math.prod(one.seen.of(like).shape) * dtype.itemsize
+        dtype, shape, _ = _resized(one)
+        traffic.read = math.prod(shape) * dtype.itemsize
         traffic.written = sum(math.prod(node.shape) * node.dtype.itemsize for node in one.nodes)
         return traffic
     for src, _, item, _, _, entries, axes in _core._compiled_steps(one.program, None):
@@ -186,12 +186,17 @@ def _array(dtype: Any, shape: Any) -> str:
 
 
 def _explained(one: Pass | ResizePass, device: Any) -> Any:
-    """The steps with their pieces and kernels, and the estimates; the arrays that stand for the inputs have no memory."""
-    likes = list(itertools.starmap(without_memory, one.inputs))
+    """The steps with their pieces and kernels, and the estimates; the inputs have no memory."""
     if isinstance(one, Pass):
-        return one.run(likes, None, device, "explain")
-    like, dtype = likes[one.seen.source.number]
-    return one.resized((one.seen.of(like), dtype), None, device, "explain")
+        return one.run(one.inputs, None, device, "explain")
+    return one.resized(_resized(one), None, device, "explain")
+
+
+def _resized(one: ResizePass) -> tuple[np.dtype[Any], tuple[int, ...], tuple[int, ...]]:
+    """The dtype, shape and strides of what a pass resizes."""
+    dtype, shape, strides = one.inputs[one.seen.source.number]
+    view = one.seen.of(stand_in(shape, strides))
+    return dtype, view.shape, view.strides
 
 
 def _mapped(one: Pass, entries: int) -> str:

@@ -152,18 +152,14 @@ def run_bytes(formula: Formula, rows: Any, code: bytes, values: Any) -> Any:
     kept += bytes(-len(kept) % 16)
     item = formula.source.itemsize
     step = (0, 0, 0, item, 0, 0, len(kept), 2, 0, 0, len(rows), 1, 0, 1, 1, 0, len(values), 1, item, 0)
-    shape = len(rows), len(values)
-    likes = [_without_memory(formula.source, (len(values),)), _without_memory(formula.dtype, shape)]
-    program = _core._compile(tuple(likes), 1, np.array(step, np.int64).tobytes(), kept + code)
+    made_item = formula.dtype.itemsize
+    likes = (
+        (formula.source, (len(values),), (item,)),
+        (formula.dtype, (len(rows), len(values)), (len(values) * made_item, made_item)),
+    )
+    program = _core._compile(likes, 1, np.array(step, np.int64).tobytes(), kept + code)
     (made,) = _core._run_compiled(program, [np.ascontiguousarray(values, formula.source)], None, "host", PART)
     return made
-
-
-def _without_memory(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
-    strides = [dtype.itemsize]
-    for size in reversed(shape[1:]):
-        strides.insert(0, strides[0] * size)
-    return np.lib.stride_tricks.as_strided(np.zeros(1, "V0"), shape, strides, writeable=False), dtype
 
 
 # --- values ---------------------------------------------------------------------------------------------------------

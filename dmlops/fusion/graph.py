@@ -29,7 +29,6 @@ __all__ = [
     "pack",
     "stand_in",
     "strided",
-    "without_memory",
 ]
 
 
@@ -37,7 +36,7 @@ Arrays: TypeAlias = Sequence[tuple[np.dtype[Any], Sequence[int], Sequence[int]]]
 
 
 def described(arrays: Sequence[Any]) -> Arrays:
-    """What a program is compiled for."""
+    """What a program is compiled for: the extension takes it as arrays without memory."""
     return [(one.dtype, one.shape, one.strides) for one in arrays]
 
 
@@ -176,9 +175,9 @@ def pack(shape: Sequence[int], item: int) -> list[int]:
     return strides
 
 
-def stand_in(shape: Sequence[int]) -> Any:
-    """An array whose views have the strides of a C-contiguous array of bytes. Its items have no bytes, so all may be read."""
-    return _restrided(np.zeros(1, "V0"), shape, pack(shape, 1))
+def stand_in(shape: Sequence[int], strides: Sequence[int] | None = None) -> Any:
+    """An array with these strides, or those of a C-contiguous array of bytes. Its items have no bytes, so all may be read."""
+    return _restrided(np.zeros(1, "V0"), shape, pack(shape, 1) if strides is None else strides)
 
 
 def strided(node: Node) -> Any:
@@ -209,11 +208,6 @@ def strided(node: Node) -> Any:
 
 def _restrided(like: Any, shape: Sequence[int], strides: Sequence[int]) -> Any:
     return np.lib.stride_tricks.as_strided(like, shape, strides, writeable=False)
-
-
-def without_memory(dtype: np.dtype[Any], shape: Sequence[int], strides: Sequence[int]) -> tuple[Any, np.dtype[Any]]:
-    """What the extension takes as an array without memory: one of items without bytes, and the dtype."""
-    return _restrided(np.zeros(1, "V0"), shape, strides), dtype
 
 
 def as_view(node: Node, function: Callable[[Any], Any]) -> Any:

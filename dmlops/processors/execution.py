@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dmlops import _core
-from dmlops.fusion.graph import without_memory
+from dmlops.fusion.graph import described
 from dmlops.operators.tracking import row_of
 from dmlops.processors.byte_steps import Way, steps_of
 from dmlops.processors.kept import Kept
@@ -141,9 +141,7 @@ def _compile(pixels: Pixels, blocks: Sequence[_Place], sources: Sequence[Array])
     else:
         constants = pixels.table.tobytes()
     item, count = pixels.dtype.itemsize, math.prod(pixels.shape)
-    result = without_memory(pixels.dtype, (count,), (item,))
-    arrays = (*(without_memory(one.dtype, one.shape, one.strides) for one in sources), result)
-    return _core._compile(arrays, len(sources), steps.tobytes(), constants)
+    return _core._compile((*described(sources), (pixels.dtype, (count,), (item,))), len(sources), steps.tobytes(), constants)
 
 
 def _step(source: int, first: int, axes: Sequence[Axis], channel: int, strides: Sequence[int]) -> Iterator[int]:
