@@ -95,7 +95,7 @@ def counted(folder):
 
 def lost_cells(folder):
     lost = [record["name"] for record in group(REPORT, "counted") if (versus(record, REPORT["peers"]) or 1) < 1]
-    return ", ".join(f"`{name}`" for name in lost) or "none"
+    return f"Such cells are: {', '.join(f'`{name}`' for name in lost)}." if lost else "There is no such cell."
 
 
 def curves(folder):

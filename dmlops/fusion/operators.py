@@ -29,7 +29,7 @@ def call(trace: Trace, name: str, inputs: Any, others: Any) -> Any:
     if name == "resample":
         return _resample(trace, inputs, *others)
     if name not in _BY_THEIR_TWINS and name not in _OPERATORS:
-        refuse("an operator of dmlops that reads at indices", "numpy.take of indices that are constants can be")
+        refuse("an operator of dmlops that reads at indices", "x[indices], numpy.take and numpy.take_along_axis can be")
     *own, out, device, how = others
     refuse_places(f"dmlops.{name}", out, device, _progress_of(how))
     if not isinstance(inputs, tuple):
