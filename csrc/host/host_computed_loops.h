@@ -49,15 +49,16 @@ DML_INLINE TARGET void operate(floats *x, const int count, uint32_t operations, 
 DML_INLINE TARGET void compute(const dml_host_computed *by, const char *src, char *dst, const float *constants, int64_t count,
                                const int windows, const int item, const bool turns)
 {
-    enum { VECTOR = DML_HOST_VECTOR };
     const bool is_signed = by->operations & DML_OPERATION_SIGNED;
     const uint32_t operations = by->operations & (DML_OPERATION_SIGNED - 1);
     const int block = turns ? DML_COMPUTED_TURNS : DML_COMPUTED, vectors = block / lanes;
     for (int64_t at = 0;; at = at + 2 * block <= count ? at + block : count - block) {
         floats x[DML_COMPUTED_TURNS * sizeof(float) / sizeof(floats)];
         DML_UNROLL
-        for (int i = 0; i < block / VECTOR; i++)
-            to_floats(together(by, src + (at + i * VECTOR) * by->group / VECTOR, windows), is_signed, x + i * VECTOR / lanes);
+        for (int i = 0; i < block; i += DML_HOST_VECTOR) {
+            const char *from = src + (at + i) * by->group / DML_HOST_VECTOR;
+            to_floats(together(by, from, windows), is_signed, x + i / lanes);
+        }
         operate(x, vectors, operations, turns ? NULL : constants, by->turns);
         DML_UNROLL
         for (int i = 0; i < vectors; i++) {

@@ -13,6 +13,7 @@ enum {
     DML_HOST_WINDOWS = 4,  /* windows that a vector of the result may come from, */
     DML_HOST_COMPUTED = 6, /* or one of computed entries, */
     DML_HOST_TURNS = 48,   /* whose constants come again after so many, or a part of these */
+    DML_HOST_LINE = 64,    /* bytes of a cache line */
     DML_HOST_VECTOR = 16   /* bytes */
 };
 
@@ -143,8 +144,7 @@ static inline dml_host_axis dml_host_blocks(const dml_plan *plan, const dml_host
 /* Lines that are read backwards are not prefetched by some processors. */
 static inline void dml_host_ask_for(const char *src, int64_t bytes)
 {
-    enum { LINE = 64 };
-    for (int64_t at = 0; at <= bytes; at += LINE)
+    for (int64_t at = 0; at <= bytes; at += DML_HOST_LINE)
         DML_PREFETCH(src + at);
 }
 

@@ -6,8 +6,6 @@
 
 #include "base/cache.h"
 
-enum { LINE = 64 /* bytes of a cache line */ };
-
 DML_INLINE size_t number(const unsigned char *src, const int of)
 {
     return of == 1 ? *src : src[0] | (size_t)src[1] << 8;
@@ -38,7 +36,7 @@ DML_INLINE void look_up_rows(const dml_host_job *job, const char *src, char *dst
     const int64_t rows = block->rows, cols = block->cols, src_stride = job->row.src, dst_stride = job->row.dst;
     const ptrdiff_t stride = (ptrdiff_t)job->col.src, entry = (ptrdiff_t)job->row.entry;
     const char *entries = job->entries + job->entry;
-    const bool backwards = stride < 0 && stride > -LINE;
+    const bool backwards = stride < 0 && stride > -DML_HOST_LINE;
     for (int64_t row = 0; row < rows; row++, src += src_stride, dst += dst_stride, entries += entry) {
         if (backwards && row + 1 < rows)
             dml_host_ask_for(src + src_stride + (cols - 1) * stride, -(cols - 1) * stride);
@@ -156,7 +154,8 @@ static int nearest(const dml_plan *plan, const bool *taken, int64_t most)
 static bool gains_by_stage(const dml_plan *plan, const bool *taken)
 {
     const dml_axis *inner = &plan->axes[plan->rank - 1];
-    const int64_t fit = (int64_t)WAYS * WAY / dml_larger(LINE, dml_divisor((uint64_t)dml_magnitude(inner->src_stride), WAY));
+    const int64_t fit =
+        (int64_t)WAYS * WAY / dml_larger(DML_HOST_LINE, dml_divisor((uint64_t)dml_magnitude(inner->src_stride), WAY));
     int64_t lines = 1;
     for (int k = plan->rank - 1; !taken[k]; k--)
         lines *= plan->axes[k].extent;
@@ -186,7 +185,7 @@ static bool choose_staged(const dml_plan *plan, dml_host_job *job)
     const int64_t most = STAGE_ROWS / plan->src_item, elements = STAGE / plan->src_item;
     memset(job->taken, 0, sizeof job->taken);
     for (int k = nearest(plan, job->taken, NEAR); k >= 0 && 2 * rows.whole * rows.block <= most;
-         k = nearest(plan, job->taken, LINE))
+         k = nearest(plan, job->taken, DML_HOST_LINE))
         take_axis(plan, job, &rows, k, most);
     if (rows.whole * rows.block < FEWEST || !gains_by_stage(plan, job->taken))
         return false;
@@ -217,7 +216,7 @@ static bool choose_together(const dml_plan *plan, dml_host_job *job)
 
 static bool is_far(const dml_plan *plan, int k)
 {
-    return k >= 0 && dml_magnitude(plan->axes[k].src_stride) > LINE;
+    return k >= 0 && dml_magnitude(plan->axes[k].src_stride) > DML_HOST_LINE;
 }
 
 static bool is_short(const dml_plan *plan, int k)
