@@ -18,6 +18,7 @@ from dmlops.bits import differ
 from dmlops.device import Device
 from dmlops.device_list import devices as all_devices
 from dmlops.errors import VulkanError, shown
+from dmlops.names_of_users import like
 from dmlops.scalars import item_of
 from dmlops.slice_keys import index_of
 
@@ -221,7 +222,8 @@ def _functions(operator: Callable[..., Any] | str) -> tuple[str, Callable[..., A
     all_names = [*reference.__all__, *operators.COMPOSED]
     known = name in all_names and (isinstance(operator, str) or operator is getattr(operators, name))
     if not known:
-        raise ValueError(f"operator must be one of dmlops, or its name: {', '.join(all_names)}; not {operator!r}")
+        wanted = "operator must be a fused function, or an operator of dmlops or its name"
+        raise ValueError(f"{wanted}, not {shown(operator)}{like(name, all_names) or ': ' + ', '.join(all_names)}")
     return name, getattr(operators, name), getattr(reference, name)
 
 

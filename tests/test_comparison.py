@@ -463,3 +463,15 @@ def test_the_command_proves_functions_by_name(module, capsys, monkeypatch):
 class Wrong:
     def prove(self, *args, **kwargs):
         raise ProofError("differs at (0,)")
+
+
+@pytest.mark.driverless
+@pytest.mark.parametrize("operator, words", [
+    ("resize_pilow", "not 'resize_pilow'; did you mean resize_pillow?"), (np.flip, "a fused function, or an operator of dmlops"),
+    (np.zeros((99, 99)), r"characters\): depth_to_space, gather_nd,"),
+])  # fmt: skip
+def test_what_cannot_be_compared(operator, words):
+    """What is named may be meant; an array is not printed whole."""
+    with pytest.raises(ValueError, match=words) as caught:
+        dmlops.compare(operator, np.zeros((3, 4), np.uint8))
+    assert len(str(caught.value)) < 600

@@ -257,3 +257,11 @@ def test_axes_of_one_index_behind_a_resize_are_those_of_numpy():
     for movement in (lambda x: np.moveaxis(x, -1, 0), lambda x: x[0], lambda x: x[..., 0], lambda x: x.reshape(3, 4)):
         function = dmlops.fuse(lambda x: movement(dmlops.resize_opencv(x, (3, 4))))
         np.testing.assert_array_equal(function(x, device="host"), movement(resized))
+
+
+def test_a_list_of_images_is_a_batch():
+    """As it is without fuse."""
+    images = [np.random.default_rng(k).integers(0, 256, (40, 50, 3), np.uint8) for k in range(3)]
+    function = dmlops.fuse(lambda images: dmlops.resize_pillow(images, (20, 30)))
+    assert np.array_equal(function(images, device="host"), dmlops.resize_pillow(np.stack(images), (20, 30), device="host"))
+    assert np.array_equal(function(images, device="host"), function.reference(images))

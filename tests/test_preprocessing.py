@@ -441,8 +441,9 @@ def test_what_calls_of_transformers_have_is_explained():
     ):
         with pytest.raises(TypeError, match=words):
             p(photo, **more)
-    with pytest.raises(TypeError, match="picture 0 must be an array or an image of Pillow's, not <U7; a file is read first"):
-        p("cat.jpg")
+    for wrong, kind in (("cat.jpg", "str"), ({"image": photo}, "dict"), (iter([photo]), "list_iterator")):
+        with pytest.raises(TypeError, match=f"picture 0 is of type {kind}: pictures are arrays.*; a file is read first"):
+            p(wrong)
     with pytest.raises(ValueError, match="image_mean must have 4 elements.*convert the picture to RGB"):
         p(np.zeros((60, 80, 4), np.uint8))
 

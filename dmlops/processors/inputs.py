@@ -87,7 +87,7 @@ def _picture(c: Configuration, photo: Any, place: int, form: str) -> Array:
         return _from_pillow(c, photo, where)
     is_tensor = hasattr(photo, "detach")
     array = np.asarray(photo.detach().cpu().numpy() if is_tensor else on_host(photo, where))
-    _check_bytes(c, array, where)
+    _check_bytes(c, array, where, type(photo).__name__)
     if "transforms" in c.given:
         array = np.moveaxis(array, 0, -1) if is_tensor and array.ndim == 3 else array
         return array[..., None] if array.ndim == 2 else _three(array, where)
@@ -125,9 +125,9 @@ def _three(array: Array, where: str) -> Array:
     return array
 
 
-def _check_bytes(c: Configuration, array: Array, where: str) -> None:
-    if array.dtype.kind in "SU":
-        raise TypeError(f"{where} must be an array or an image of Pillow's, not {array.dtype}; {READ}")
+def _check_bytes(c: Configuration, array: Array, where: str, kind: str) -> None:
+    if array.dtype.kind in "SUO":
+        raise TypeError(f"{where} is of type {kind}: pictures are arrays, tensors or images of Pillow's; {READ}")
     if array.dtype != np.uint8:
         hint = "multiply by 255, round and cast" if array.dtype.kind == "f" else "cast"
         raise UnsupportedError(c.name, None, f"{where} is {array.dtype}: only uint8 is resized to the bit; {hint} before")
@@ -175,7 +175,7 @@ def _from_pillow(c: Configuration, photo: Any, where: str) -> Array:
     if c["do_convert_rgb"]:
         photo = _pillow_as_rgb(photo)
     array = np.array(photo)
-    _check_bytes(c, array, f"{where} (mode {photo.mode})")
+    _check_bytes(c, array, f"{where} (mode {photo.mode})", type(photo).__name__)
     if "transforms" in c.given and array.ndim == 3 and array.shape[2] in (2, 4) and photo.mode not in ("LA", "RGBA"):
         reason = f"{where} has the mode {photo.mode}, whose last channel is no alpha: convert it before"
         raise UnsupportedError(c.name, None, reason)

@@ -116,7 +116,7 @@ def image_axes(axes: Any, shape: Sequence[int], behind: int) -> tuple[int, int]:
 
 def size_of(size: Any) -> tuple[int, int]:
     """(height, width), 1 or more each."""
-    if isinstance(size, str | bytes):
+    if isinstance(size, str | bytes) or not (np.iterable(size) or hasattr(type(size), "__index__")):
         raise TypeError(f"size must be two ints, (height, width), not {shown(size)}")
     sizes = ints_of(size, "size")
     if not np.iterable(size) or len(sizes) != 2:
@@ -214,6 +214,8 @@ def image_of(input: Any) -> Any:
     from dmlops.structure import is_recorded, operand
 
     array = operand("input", input)
+    if isinstance(array, list) and any(map(is_recorded, array)):
+        array = np.stack(array)
     if is_lazy(array):
         raise lazy("input", array)
     if isinstance(array, np.ndarray | DeviceArray) or is_recorded(array):
