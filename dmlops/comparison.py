@@ -222,8 +222,8 @@ def _functions(operator: Callable[..., Any] | str) -> tuple[str, Callable[..., A
     all_names = [*reference.__all__, *operators.COMPOSED]
     known = name in all_names and (isinstance(operator, str) or operator is getattr(operators, name))
     if not known:
-        wanted = "operator must be a fused function, or an operator of dmlops or its name"
-        raise ValueError(f"{wanted}, not {shown(operator)}{like(name, all_names) or ': ' + ', '.join(all_names)}")
+        wanted = f"operator must be a fused function, or one of dmlops or its name: {', '.join(all_names)}"
+        raise ValueError(f"{wanted}; not {shown(operator)}{like(name, all_names)}")
     return name, getattr(operators, name), getattr(reference, name)
 
 
