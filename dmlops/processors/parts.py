@@ -28,6 +28,7 @@ __all__ = [
     "padded",
     "padded_to_size",
     "resampling",
+    "rescaled",
     "stacked",
     "table",
 ]
@@ -98,9 +99,18 @@ def resampling(c: Configuration, key: str = "resample") -> str:
     return name
 
 
+def rescaled(c: Configuration, channels: int) -> Array:
+    """Rescaling alone."""
+    return _table(c.is_pillow, channels, _factor(c), None, None)
+
+
+def _factor(c: Configuration) -> float | None:
+    return c.needed("rescale_factor") if c["do_rescale"] else None
+
+
 def table(c: Configuration, channels: int = 3) -> Array:
     """Rescaling and normalising, as most classes do it."""
-    factor = c.needed("rescale_factor") if c["do_rescale"] else None
+    factor = _factor(c)
     mean, std = (c.needed("image_mean"), c.needed("image_std")) if c["do_normalize"] else (None, None)
     check_channels(c, mean, std, channels)
     mean, std = (tuple(one) if isinstance(one, list) else one for one in (mean, std))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 
 from dmlops.processors.plans import Size
 
@@ -17,6 +18,7 @@ __all__ = [
     "longest_edge",
     "shortest_and_longest",
     "shortest_edge",
+    "upwards",
 ]
 
 
@@ -57,17 +59,22 @@ def longest_edge(size: Size, edge: int) -> Size:
     return int(size[0] * scale + 0.5), int(size[1] * scale + 0.5)
 
 
-def bounded_pixels(size: Size, factor: int, least: int, most: int) -> Size:
-    """smart_resize of Qwen2-VL: sides are multiples of a factor, their product lies within bounds."""
+def upwards(size: Sequence[int], divisor: int) -> Size:
+    """The next multiples of a divisor."""
+    return -(-size[0] // divisor) * divisor, -(-size[1] // divisor) * divisor
+
+
+def bounded_pixels(size: Size, factor: int, least: int, most: int, frames: int = 1, times: int = 1) -> Size:
+    """smart_resize of Qwen2-VL: sides are multiples of a factor, their product lies within bounds; also `times` of it."""
     height, width = size
     if max(size) / min(size) > 200:
         raise ValueError(f"absolute aspect ratio must be smaller than 200, got {max(size) / min(size)}")
     rows, columns = round(height / factor) * factor, round(width / factor) * factor
-    if rows * columns > most:
-        beta = math.sqrt((height * width) / most)
+    if times * rows * columns > most:
+        beta = math.sqrt((frames * height * width) / most)
         return max(factor, math.floor(height / beta / factor) * factor), max(factor, math.floor(width / beta / factor) * factor)
-    if rows * columns < least:
-        beta = math.sqrt(least / (height * width))
+    if times * rows * columns < least:
+        beta = math.sqrt(least / (frames * height * width))
         return math.ceil(height * beta / factor) * factor, math.ceil(width * beta / factor) * factor
     return rows, columns
 
@@ -99,17 +106,7 @@ def bounded_volume(size: Size, frames: int, time: int, factor: int, least: int, 
     if height < factor or width < factor:
         scale = max(factor / height, factor / width)
         height, width = int(height * scale), int(width * scale)
-    if max(height, width) / min(height, width) > 200:
-        raise ValueError(f"absolute aspect ratio must be smaller than 200, got {max(height, width) / min(height, width)}")
-    rows, columns = round(height / factor) * factor, round(width / factor) * factor
-    times = round(frames / time) * time
-    if times * rows * columns > most:
-        beta = math.sqrt((frames * height * width) / most)
-        return max(factor, math.floor(height / beta / factor) * factor), max(factor, math.floor(width / beta / factor) * factor)
-    if times * rows * columns < least:
-        beta = math.sqrt(least / (frames * height * width))
-        return math.ceil(height * beta / factor) * factor, math.ceil(width * beta / factor) * factor
-    return rows, columns
+    return bounded_pixels((height, width), factor, least, most, frames, round(frames / time) * time)
 
 
 def with_least_sides(size: Size, factor: int, least: int, most: int) -> Size:

@@ -70,7 +70,7 @@ def _bounded(c: Configuration, size: Size, rule: object) -> Size:
 def mask_former_size(c: Configuration, size: Size) -> Size:
     height, width = detr_size(c, size)
     divisor = c.get("size_divisor", 0)
-    return (math.ceil(height / divisor) * divisor, math.ceil(width / divisor) * divisor) if divisor > 0 else (height, width)
+    return rules.upwards((height, width), divisor) if divisor > 0 else (height, width)
 
 
 def detr(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, size: SizeRule = detr_size) -> Plan:

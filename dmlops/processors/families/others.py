@@ -11,7 +11,7 @@ import numpy as np
 from dmlops.processors import sizes as rules
 from dmlops.processors import value_tables
 from dmlops.processors.configuration import Configuration, census, size_from
-from dmlops.processors.families.standard import SizeRule, by_keys, cropped, donut, prepared
+from dmlops.processors.families.standard import SizeRule, by_keys, centred, cropped, donut, prepared
 from dmlops.processors.margins import trimmed
 from dmlops.processors.parts import (
     Part,
@@ -21,6 +21,7 @@ from dmlops.processors.parts import (
     in_groups,
     padded,
     padded_to_size,
+    rescaled,
     resampling,
     resized,
     stacked,
@@ -42,13 +43,12 @@ def layout(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, bgr
 
 def mobile_vit(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
     """Never normalised; the first three channels in reverse order."""
-    factor = c.needed("rescale_factor") if c["do_rescale"] else None
-    make = value_tables.pillow_table if c.is_pillow else value_tables.torchvision_table
+    values = rescaled(c, channels)
     if c["do_flip_channel_order"] and channels != 3:
         c.refuse("do_flip_channel_order", f"of pictures with {channels} channels")
     order = (2, 1, 0) if c["do_flip_channel_order"] else tuple(range(channels))
     parts = prepared(c, frames(pictures))
-    return {"pixel_values": stacked(parts, make(channels, factor, None, None), None, order)}
+    return {"pixel_values": stacked(parts, values, None, order)}
 
 
 def flava(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
@@ -110,21 +110,16 @@ def sapiens(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Pl
 def super_point(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
     """Never normalised."""
     c.refuse_if("do_grayscale", "grey is a weighted sum of three channels of floats")
-    factor = c.needed("rescale_factor") if c["do_rescale"] else None
-    make = value_tables.pillow_table if c.is_pillow else value_tables.torchvision_table
+    values = rescaled(c, channels)
     parts = prepared(c, frames(pictures), crops=False)
-    return {"pixel_values": stacked(parts, make(channels, factor, None, None))}
+    return {"pixel_values": stacked(parts, values)}
 
 
 def depth_anything(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, size: SizeRule) -> Plan:
     """Zeros around, up to a multiple of `size_divisor`."""
     parts = prepared(c, frames(pictures), size, crops=False)
     if c["do_pad"] and c["size_divisor"] is not None:
-        divisor, found = c["size_divisor"], []
-        for part in parts:
-            frame = math.ceil(part.size[0] / divisor) * divisor, math.ceil(part.size[1] / divisor) * divisor
-            found.append(part.within(frame, ((frame[0] - part.size[0]) // 2, (frame[1] - part.size[1]) // 2)))
-        parts = found
+        parts = centred(parts, c["size_divisor"])
     return {"pixel_values": stacked(parts, table(c, channels))}
 
 
@@ -200,13 +195,9 @@ def lc_net(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Pla
         scale = c["resize_short"] / min(size)
         found = [round(length * scale) for length in size]
         divisor = c["size_divisor"]
-        return (found[0], found[1]) if divisor is None else _up(found, divisor)
+        return (found[0], found[1]) if divisor is None else rules.upwards(found, divisor)
 
     return {"pixel_values": stacked(prepared(c, frames(pictures), size), table(c, channels), None, (2, 1, 0))}
-
-
-def _up(size: Sequence[int], divisor: int) -> Size:
-    return math.ceil(size[0] / divisor) * divisor, math.ceil(size[1] / divisor) * divisor
 
 
 def without_antialias(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:

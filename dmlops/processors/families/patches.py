@@ -237,7 +237,7 @@ def neo(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
             raise ValueError(f"{c.name}: size must have the keys 'min_pixels' and 'max_pixels'")
         bounds = c["max_side"], wanted.get("min_pixels"), wanted.get("max_pixels")
         parts = [resized(part, rules.pixel_budget(part.size, *bounds), resampling(c)) for part in parts]
-    parts = [part.then(Window(0, 0, -(-part.size[0] // patch) * patch, -(-part.size[1] // patch) * patch)) for part in parts]
+    parts = [part.then(Window(0, 0, *rules.upwards(part.size, patch))) for part in parts]
     grid = grids(parts, patch)[:, 1:]
     return {"pixel_values": rows_of(parts, table(c, channels), plain_last, patch), "image_grid_hw": grid}
 
@@ -261,15 +261,20 @@ def siglip2(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Pl
 SOFT_TOKENS = (70, 140, 280, 560, 1120)
 
 
-def gemma4(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def _pooled(c: Configuration, pictures: Sequence[Size]) -> tuple[list[Part], int, int, int]:
+    """The pictures as Gemma 4 resizes them, the sides of a patch and of a pool of patches, and the most tokens."""
     patch, pooling, tokens = c["patch_size"], c["pooling_kernel_size"], c["max_soft_tokens"]
     if tokens not in SOFT_TOKENS:
         raise ValueError(f"{c.name}: max_soft_tokens must be one of {SOFT_TOKENS}, not {tokens}")
-    most = tokens * pooling**2
-    parts = frames(pictures)
+    most, parts = tokens * pooling**2, frames(pictures)
     if c["do_resize"]:
         parts = [resized(part, rules.by_area(part.size, patch, most, pooling), resampling(c)) for part in parts]
-    grid = grids(parts, patch)[:, 1:]
+    return parts, patch, pooling, tokens
+
+
+def gemma4(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+    parts, patch, pooling, tokens = _pooled(c, pictures)
+    most, grid = tokens * pooling**2, grids(parts, patch)[:, 1:]
     return {
         "pixel_values": rows_of(parts, table(c, channels), plain_last, patch, most=most),
         "image_position_ids": positions(grid, most),
@@ -287,13 +292,7 @@ def positions(grid: Array, most: int) -> Array:
 
 def gemma4_unified(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
     """A patch is pooling x pooling of Gemma 4's together."""
-    patch, pooling, tokens = c["patch_size"], c["pooling_kernel_size"], c["max_soft_tokens"]
-    if tokens not in SOFT_TOKENS:
-        raise ValueError(f"{c.name}: max_soft_tokens must be one of {SOFT_TOKENS}, not {tokens}")
-    parts = frames(pictures)
-    if c["do_resize"]:
-        most = tokens * pooling**2
-        parts = [resized(part, rules.by_area(part.size, patch, most, pooling), resampling(c)) for part in parts]
+    parts, patch, pooling, tokens = _pooled(c, pictures)
     grid = grids(parts, patch * pooling)[:, 1:]
     return {
         "pixel_values": rows_of(parts, table(c, channels), plain_last, patch * pooling, most=tokens),

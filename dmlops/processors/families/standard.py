@@ -19,6 +19,7 @@ from dmlops.processors.parts import (
     mask,
     padded,
     padded_to_size,
+    rescaled,
     resampling,
     resized,
     stacked,
@@ -82,8 +83,7 @@ def pool_former(c: Configuration, size: Size) -> Size:
 
 def text_net(c: Configuration, size: Size) -> Size:
     divisor = c.get("size_divisor", 32)
-    height, width = rules.shortest_edge(size, edge_of(c))
-    return -(-height // divisor) * divisor, -(-width // divisor) * divisor
+    return rules.upwards(rules.shortest_edge(size, edge_of(c)), divisor)
 
 
 def glpn(c: Configuration, size: Size) -> Size:
@@ -280,16 +280,20 @@ def masked(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, siz
     return {"pixel_values": stacked(parts, values), "pixel_mask": mask(parts)}
 
 
+def centred(parts: Sequence[Part], divisor: int) -> list[Part]:
+    """In the middle of frames whose sides are multiples of a divisor."""
+    found = []
+    for part in parts:
+        frame = rules.upwards(part.size, divisor)
+        found.append(part.within(frame, ((frame[0] - part.size[0]) // 2, (frame[1] - part.size[1]) // 2)))
+    return found
+
+
 def centre_padded(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
     """DPT and CHMv2: zeros around, up to a multiple of `size_divisor`."""
     parts = prepared(c, frames(pictures), dpt, crops=not c.is_pillow)
     if c["do_pad"] and (c["size_divisor"] is not None or not c.is_pillow):
-        divisor = c.needed("size_divisor")
-        found = []
-        for part in parts:
-            frame = math.ceil(part.size[0] / divisor) * divisor, math.ceil(part.size[1] / divisor) * divisor
-            found.append(part.within(frame, ((frame[0] - part.size[0]) // 2, (frame[1] - part.size[1]) // 2)))
-        parts = found
+        parts = centred(parts, c.needed("size_divisor"))
     return {"pixel_values": stacked(parts, table(c, channels))}
 
 
@@ -305,12 +309,8 @@ def sam_masks(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> 
 
 def swin2sr(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
     """No resize; mirrored at the bottom and on the right up to a multiple, by a whole one where it is one."""
-    from dmlops.processors import value_tables
-
     c.put("size_divisor", c["pad_size"] if c["pad_size"] is not None and "size_divisor" not in c.given else c["size_divisor"])
-    factor = c.needed("rescale_factor") if c["do_rescale"] else None
-    make = value_tables.pillow_table if c.is_pillow else value_tables.torchvision_table
-    parts = frames(pictures)
+    values, parts = rescaled(c, channels), frames(pictures)
     if c["do_pad"]:
         divisor = c.get("size_divisor", 8)
         found = []
@@ -318,7 +318,7 @@ def swin2sr(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Pl
             height, width = ((length // divisor + 1) * divisor for length in part.size)
             found.append(part.then(Window(0, 0, height, width, "symmetric")))
         parts = found
-    return {"pixel_values": stacked(parts, make(channels, factor, None, None))}
+    return {"pixel_values": stacked(parts, values)}
 
 
 def adapt_donut(c: Configuration) -> None:
