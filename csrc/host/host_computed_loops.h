@@ -2,7 +2,7 @@
  * them, and functions that make these and store them: to_floats, store and store_halves; else it is empty. */
 #ifdef TARGET
 
-static const int lanes = sizeof(floats) / sizeof(float);
+static const int64_t lanes = sizeof(floats) / sizeof(float);
 
 /* Bytes that lie apart, by `count` loads within those bytes. */
 DML_INLINE TARGET __m128i together(const dml_host_computed *by, const char *src, const int count)
@@ -25,7 +25,7 @@ DML_INLINE TARGET __m128i together(const dml_host_computed *by, const char *src,
     break
 
 /* Of `count` vectors; `constants` or `turns` is NULL. */
-DML_INLINE TARGET void operate(floats *x, const int count, uint32_t operations, const float *constants,
+DML_INLINE TARGET void operate(floats *x, const int64_t count, uint32_t operations, const float *constants,
                                const float (*turns)[DML_HOST_TURNS])
 {
     for (int step = 0; operations & 15; operations >>= 4, step++)
@@ -45,13 +45,14 @@ DML_INLINE TARGET void operate(floats *x, const int count, uint32_t operations, 
         }
 }
 
-/* The last elements are computed with some before them, whose entries are written twice; all, where there are turns of them. */
+/* The last elements are computed with some before them, whose entries are written twice. Where constants come by turns, a block
+ * still begins with the first of them, as the elements before it are whole turns. */
 DML_INLINE TARGET void compute(const dml_host_computed *by, const char *src, char *dst, const float *constants, int64_t count,
                                const int windows, const int item, const bool turns)
 {
     const bool is_signed = by->operations & DML_OPERATION_SIGNED;
     const uint32_t operations = by->operations & (DML_OPERATION_SIGNED - 1);
-    const int block = turns ? DML_COMPUTED_TURNS : DML_COMPUTED, vectors = block / lanes;
+    const int64_t block = turns ? DML_COMPUTED_TURNS : DML_COMPUTED, vectors = block / lanes;
     for (int64_t at = 0;; at = at + 2 * block <= count ? at + block : count - block) {
         floats x[DML_COMPUTED_TURNS * sizeof(float) / sizeof(floats)];
         DML_UNROLL
