@@ -8,7 +8,9 @@
 
 #include <immintrin.h>
 
-#define AVX2_TARGET __attribute__((target("avx2")))
+/* Each function begins with a cache line: else its loops lie elsewhere in theirs whenever code in front of it changes, by which
+ * some take a fifth longer. */
+#define AVX2_TARGET __attribute__((target("avx2"), aligned(64)))
 #define AVX2_INLINE static inline AVX2_TARGET __attribute__((always_inline))
 
 /* 16 bytes of a line from each of two places on, as the two lanes of a vector. */
