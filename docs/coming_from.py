@@ -171,7 +171,8 @@ PYTORCH = Library(
         Row("t.unfold(3, 3, 2)", "dmlops.sliding_windows(x, 3, 3, strides=2)", "A copy; PyTorch's is a view."),
     ),
     "`a = dmlops.from_dlpack(t)` and `torch.from_dlpack(a)` exchange tensors, also [on an NVIDIA GPU]"
-    "(arrays.md#cuda-on-the-same-gpu). Exchange large tensors, and few: each exchange switches the GPU between Vulkan and CUDA.",
+    "(arrays.md#cuda-on-the-same-gpu). Exchange large tensors, and few: each exchange switches the GPU between "
+    "Vulkan and CUDA.",
 )
 
 EINOPS = Library(

@@ -467,7 +467,8 @@ class Wrong:
 
 @pytest.mark.driverless
 @pytest.mark.parametrize("operator, words", [
-    ("resize_pilow", "not 'resize_pilow'; did you mean resize_pillow?"), (np.flip, "a fused function, or one of dmlops or its name: depth_to_space,"),
+    ("resize_pilow", "not 'resize_pilow'; did you mean resize_pillow?"),
+    (np.flip, "a fused function, or one of dmlops or its name: depth_to_space,"),
     (np.zeros((99, 99)), r"characters\)$"),
 ])  # fmt: skip
 def test_what_cannot_be_compared(operator, words):
