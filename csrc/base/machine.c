@@ -98,12 +98,6 @@ unsigned long long dml_machine_memory_available(void)
             kib = strtoull(line + 13, NULL, 10);
     if (file)
         fclose(file);
-#if defined(_SC_AVPHYS_PAGES) && defined(_SC_PAGESIZE)
-    if (kib == 0) {
-        long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE); /* uncovered: needs another system or driver */
-        kib = pages > 0 && page > 0 ? (unsigned long long)pages * (unsigned long long)page / 1024 : 0;
-    }
-#endif
     return kib * 1024;
 #endif
 }

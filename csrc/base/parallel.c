@@ -47,8 +47,11 @@ static void take_part(loop *loop)
     }
 }
 
-static void help(void)
+static DML_THREAD helper(void *number)
 {
+    char name[16];
+    snprintf(name, sizeof name, "dmlops-host-%d", (int)(intptr_t)number);
+    dml_thread_name(name);
     dml_lock_acquire(&state.lock);
     while (true) {
         loop *loop = state.loop;
@@ -62,16 +65,6 @@ static void help(void)
         if (--loop->inside == 0)
             dml_cond_wake_all(&state.left);
     }
-}
-
-/* --- threads -------------------------------------------------------------------------------------------------------- */
-
-static DML_THREAD helper(void *number)
-{
-    char name[16];
-    snprintf(name, sizeof name, "dmlops-host-%d", (int)(intptr_t)number);
-    dml_thread_name(name);
-    help();
     return 0;
 }
 

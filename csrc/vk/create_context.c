@@ -13,7 +13,7 @@
 #include "vk/results.h"
 #include "vk/submission.h"
 
-static VkResult create_device(dml_context *context, bool portability)
+static VkResult create_device(dml_context *context)
 {
     const char *names[5];
     uint32_t count = 0;
@@ -25,7 +25,7 @@ static VkResult create_device(dml_context *context, bool portability)
         names[count++] = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
     if (context->traits.timeline_fd)
         names[count++] = VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME;
-    if (portability)
+    if (context->traits.portability)
         names[count++] = DML_PORTABILITY_SUBSET; /* uncovered: needs another system or driver */
 
     dml_features wanted;
@@ -59,14 +59,12 @@ static dml_code create_timeline(dml_context *context, dml_status *status)
     return result ? dml_vk_fail(context, result, "vkCreateSemaphore", status) : DML_OK;
 }
 
-static VkResult find_traits(dml_context *context, dml_extensions *extensions)
+static VkResult find_traits(dml_context *context)
 {
-    const dml_instance_functions *vk = &context->instance_vk;
-    vk->vkGetPhysicalDeviceMemoryProperties(context->physical, &context->memory);
-    VkResult result = dml_extensions_find(vk, context->physical, extensions);
+    const VkResult result = dml_traits_find(&context->instance_vk, context->physical, &context->offered);
     if (result)
         return result;
-    dml_traits_find(vk, context->physical, extensions, &context->offered);
+    context->instance_vk.vkGetPhysicalDeviceMemoryProperties(context->physical, &context->memory);
     dml_buffer_find_heap(context);
     dml_traits_override(&context->offered, &context->traits);
     return VK_SUCCESS;
@@ -85,10 +83,9 @@ dml_code dml_context_create(const dml_device *device, dml_context **result, dml_
     context->instance_vk = device->instance->vk;
     context->throttle_lock = context->cuda_lock = context->lock = (dml_lock)DML_LOCK_INIT;
     dml_quiesce_init(context);
-    dml_extensions extensions;
-    VkResult made = find_traits(context, &extensions);
+    VkResult made = find_traits(context);
     if (!made)
-        made = create_device(context, extensions.portability);
+        made = create_device(context);
     if (made) {
         dml_vk_fail(context, made, "vkCreateDevice", status);
         goto fail;

@@ -1,7 +1,6 @@
 #include "vk/device.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "vk/cpu_needs.h"
@@ -14,26 +13,6 @@ void dml_features_init(dml_features *f)
     f->vulkan12.pNext = &f->vulkan11;
     f->vulkan12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
     f->vulkan11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
-}
-
-VkResult dml_extensions_find(const dml_instance_functions *vk, VkPhysicalDevice physical, dml_extensions *found)
-{
-    memset(found, 0, sizeof *found);
-    uint32_t count = 0;
-    VkResult result = vk->vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
-    if (result)
-        return result;
-    VkExtensionProperties *list = malloc((count + 1) * sizeof *list);
-    result = list ? vk->vkEnumerateDeviceExtensionProperties(physical, NULL, &count, list) : VK_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; result >= 0 && i < count; i++) {
-        found->import |= strcmp(list[i].extensionName, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0;
-        found->budget |= strcmp(list[i].extensionName, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) == 0;
-        found->portability |= strcmp(list[i].extensionName, DML_PORTABILITY_SUBSET) == 0;
-        found->semaphore_fd |= strcmp(list[i].extensionName, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME) == 0;
-        found->memory_fd |= strcmp(list[i].extensionName, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME) == 0;
-    }
-    free(list);
-    return result < 0 ? result : VK_SUCCESS;
 }
 
 int64_t dml_device_compute_family(const dml_instance_functions *vk, VkPhysicalDevice physical)

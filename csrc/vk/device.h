@@ -35,20 +35,9 @@ typedef struct dml_features {
     VkPhysicalDeviceVulkan12Features vulkan12;
 } dml_features;
 
-/* Those extensions that are used where there are any. */
-typedef struct dml_extensions {
-    bool import;
-    bool budget;
-    bool portability;
-    bool memory_fd;
-    bool semaphore_fd;
-} dml_extensions;
-#define DML_PORTABILITY_SUBSET "VK_KHR_portability_subset" /* vulkan.h leaves provisional extensions out */
-
 void dml_device_inspect(const dml_instance *instance, VkPhysicalDevice physical, dml_device *device);
 void dml_device_forked(const dml_device *device); /* in a forked child: `device` had a context before */
 void dml_features_init(dml_features *features);   /* all off */
-VkResult dml_extensions_find(const dml_instance_functions *vk, VkPhysicalDevice physical, dml_extensions *found);
 
 /* A family of its queues that compute, and do nothing else if there is one; -1 if there is none. */
 int64_t dml_device_compute_family(const dml_instance_functions *vk, VkPhysicalDevice physical);

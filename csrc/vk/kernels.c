@@ -210,9 +210,6 @@ static void make_room(dml_context *context)
 /* Compiles one without a lock. It has a user, or another thread that makes room might destroy it. */
 static VkResult add_pipeline(dml_context *context, const dml_dispatch *dispatch, dml_pipeline **made)
 {
-    dml_lock_acquire(&context->lock);
-    make_room(context);
-    dml_lock_release(&context->lock);
     dml_pipeline *pipeline = calloc(1, sizeof *pipeline);
     VkResult result = pipeline ? create_pipeline(context, dispatch, &pipeline->handle) : VK_ERROR_OUT_OF_HOST_MEMORY;
     if (result) {
@@ -223,7 +220,7 @@ static VkResult add_pipeline(dml_context *context, const dml_dispatch *dispatch,
     memcpy(pipeline->constants, dispatch->constants, sizeof pipeline->constants);
     pipeline->users = 1;
     dml_lock_acquire(&context->lock);
-    make_room(context); /* others may have compiled meanwhile */
+    make_room(context);
     pipeline->older = context->kernels.newest;
     context->kernels.newest = pipeline;
     context->kernels.count++;

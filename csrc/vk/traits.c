@@ -17,6 +17,27 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* Which extensions there are, in the traits that also depend on other things. */
+static VkResult find_extensions(const dml_instance_functions *vk, VkPhysicalDevice physical, dml_device_traits *traits)
+{
+    uint32_t count = 0;
+    VkResult result = vk->vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
+    if (result)
+        return result;
+    VkExtensionProperties *list = malloc((count + 1) * sizeof *list);
+    result = list ? vk->vkEnumerateDeviceExtensionProperties(physical, NULL, &count, list) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; result >= 0 && i < count; i++) {
+        const char *name = list[i].extensionName;
+        traits->host_import |= strcmp(name, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0;
+        traits->budget |= strcmp(name, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) == 0;
+        traits->portability |= strcmp(name, DML_PORTABILITY_SUBSET) == 0;
+        traits->timeline_fd |= strcmp(name, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME) == 0;
+        traits->exportable |= strcmp(name, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME) == 0;
+    }
+    free(list);
+    return result < 0 ? result : VK_SUCCESS;
+}
+
 /* What buffers of DML_BUFFER_USAGE can do with memory by that kind of handle. */
 static VkExternalMemoryFeatureFlags external_buffers(const dml_instance_functions *vk, VkPhysicalDevice physical,
                                                      VkExternalMemoryHandleTypeFlagBits handle)
@@ -119,8 +140,7 @@ static bool has_shuffles(const VkPhysicalDeviceSubgroupProperties *subgroup, con
            (subgroup->supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) && (subgroup->supportedOperations & needed) == needed;
 }
 
-void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical, const dml_extensions *extensions,
-                     dml_device_traits *traits)
+VkResult dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical, dml_device_traits *traits)
 {
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT import = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
@@ -133,7 +153,7 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
     dml_features_init(&features);
     vk->vkGetPhysicalDeviceFeatures2(physical, &features.core);
     traits->only_32_bit = has_only_32_bits(&features);
-    traits->host_import = extensions->import && !traits->only_32_bit &&
+    traits->host_import = traits->host_import && !traits->only_32_bit &&
                           (external_buffers(vk, physical, VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT) &
                            VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT);
     if (traits->host_import)
@@ -160,13 +180,13 @@ void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical
         traits->segmented = traits->core.tunables.segments_always;
     traits->staging = (uint64_t)tunables->staging_bytes;
     traits->pipelines = 256;
-    traits->budget = extensions->budget;
     traits->core.kernels = UINT32_MAX;
     traits->host_moves = traits->flushes = true;
-    traits->exportable = extensions->memory_fd && exports_buffers(vk, physical);
-    traits->timeline_fd = extensions->semaphore_fd && exports_timelines(vk, physical);
+    traits->exportable = traits->exportable && exports_buffers(vk, physical);
+    traits->timeline_fd = traits->timeline_fd && exports_timelines(vk, physical);
     traits->cuda = traits->exportable && all.properties.vendorID == NVIDIA;
     traits->queue_family = (uint32_t)dml_device_compute_family(vk, physical);
+    return VK_SUCCESS;
 }
 
 /* What a test may take away, and how much it leaves: -1 for all. The last five may be set either way. */

@@ -5,6 +5,8 @@
 #include "kernels/dispatch.h"
 #include "vk/device.h"
 
+#define DML_PORTABILITY_SUBSET "VK_KHR_portability_subset" /* vulkan.h leaves provisional extensions out */
+
 typedef struct dml_device_traits {
     dml_traits core;  /* what plans and kernels depend on */
     bool cpu;         /* its memory is the host's, and threads run the workgroups */
@@ -16,6 +18,7 @@ typedef struct dml_device_traits {
     uint32_t heap;       /* that allocations come from, */
     uint64_t heap_bytes; /* and how large it is */
     bool budget;         /* VK_EXT_memory_budget */
+    bool portability;    /* DML_PORTABILITY_SUBSET, which then has to be asked for */
     bool segmented;      /* a range may be bound as several descriptor-array segments */
     bool mapped;         /* the host sees allocations: device and host share their memory */
     uint64_t staging;    /* most bytes of either side of a staged chunk */
@@ -29,8 +32,7 @@ typedef struct dml_device_traits {
 } dml_device_traits;
 
 /* All but those of dml_buffer_find_heap. */
-void dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical, const dml_extensions *extensions,
-                     dml_device_traits *traits);
+VkResult dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical, dml_device_traits *traits);
 
 /* Sets one override by its name, -1 for none; false for an unknown name. */
 bool dml_traits_set_override(const char *name, int64_t value);
