@@ -23,9 +23,8 @@ typedef struct dml_cache_bytes {
     size_t limit;  /* on `pooled`: raised while a large block is pooled whole */
 } dml_cache_bytes;
 
-/* Before all others, and only once; `limit` is in bytes, 0 pools nothing. What nobody has used for some seconds goes back
- * (idle.h). Of the blocks larger than the limit, those of at most
- * `largest_whole` bytes may be pooled whole. */
+/* Before all others, and only once; `limit` is in bytes, 0 pools nothing. Of the blocks larger than the limit, those of at most
+ * `largest_whole` bytes may be pooled whole. What nobody has used for some seconds goes back (idle.h). */
 void dml_cache_open(size_t limit, size_t largest_whole);
 
 /* Other limits from now on: what is pooled beyond them goes back. */

@@ -24,7 +24,7 @@ typedef enum dml_code {
     DML_OUT_OF_DEVICE_MEMORY,
     DML_DEVICE_LOST,
     DML_CUDA_ERROR,
-    DML_INTERRUPTED, /* dml_vk_open's function has set an exception */
+    DML_INTERRUPTED, /* dml_interrupt_init's function has set an exception */
 } dml_code;
 
 typedef struct dml_status {

@@ -22,8 +22,8 @@ typedef struct dml_transfer {
     dml_allocation *entries;             /* on the device, to whose first byte a plan's entries.offset is; or NULL */
     bool computed;                       /* by arithmetic where plans have it, in place of their tables */
     dml_allocation *between;             /* what lies between the passes of a program that resizes; or NULL */
-    bool *refused; /* set where the device does not import host memory, and nothing else was done; or NULL:
-                                          * the memory is staged then */
+    /* Set where the device does not import host memory, and nothing else was done; where it is NULL, the memory is staged. */
+    bool *refused;
 } dml_transfer;
 
 /* The allocations of a transfer in turn, and whether it writes to them. `*at` is 0 at first; NULL after the last. */

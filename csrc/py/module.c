@@ -3,6 +3,7 @@
 #include "py/python.h"
 
 #include "base/blocking.h"
+#include "base/interrupt.h"
 #include "base/parallel.h"
 #include "kernels/kernel_list.h"
 #include "py/call_counts.h"
@@ -166,7 +167,8 @@ static int module_exec(PyObject *module)
     dml_parallel_open();
     dml_weights_open();
     dml_blocking_init(dml_gil_release);
-    dml_vk_open(interrupted);
+    dml_interrupt_init(interrupted);
+    dml_vk_open();
     return 0;
 }
 

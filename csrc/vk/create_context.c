@@ -90,7 +90,9 @@ dml_code dml_context_create(const dml_device *device, dml_context **result, dml_
         dml_vk_fail(context, made, "vkCreateDevice", status);
         goto fail;
     }
-    dml_device_functions_load(context->instance_vk.vkGetDeviceProcAddr, context->device, &context->vk);
+#define LOAD(name) context->vk.name = (PFN_##name)context->instance_vk.vkGetDeviceProcAddr(context->device, #name);
+    DML_DEVICE_FUNCTIONS(LOAD)
+#undef LOAD
     context->vk.vkGetDeviceQueue(context->device, context->traits.queue_family, 0, &context->device_queue);
     dml_allocations_init(context);
     if (dml_kernels_init(context, status) || create_timeline(context, status) || dml_barriers_init(context, status))

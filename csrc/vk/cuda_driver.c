@@ -4,11 +4,7 @@
 
 #include "base/library.h"
 
-#ifdef _WIN32
-#define LIBRARY "nvcuda.dll"
-#else
-#define LIBRARY "libcuda.so.1"
-#endif
+#define LIBRARY "libcuda.so.1" /* of Linux: Windows' drivers export no memory as files */
 
 dml_code dml_cuda_check(const dml_cuda_functions *cuda, int result, const char *function, dml_status *status)
 {

@@ -21,7 +21,7 @@
     X(vkGetPhysicalDeviceProperties2)                                                                                          \
     X(vkGetPhysicalDeviceQueueFamilyProperties)
 
-/* Those of a device. */
+/* Those of a device. Those of extensions that it was made without are NULL. */
 #define DML_DEVICE_FUNCTIONS(X)                                                                                                \
     X(vkAllocateCommandBuffers)                                                                                                \
     X(vkAllocateDescriptorSets)                                                                                                \
@@ -85,8 +85,5 @@ typedef struct dml_device_functions {
 } dml_device_functions;
 
 #undef DML_MEMBER
-
-/* Those of extensions that the device was made without are NULL. */
-void dml_device_functions_load(PFN_vkGetDeviceProcAddr get, VkDevice device, dml_device_functions *functions);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/events.h"
 #include "base/fork.h"
-#include "base/interrupt.h"
 #include "base/machine.h"
 #include "vk/allocation_pool.h"
 #include "vk/listing.h"
@@ -83,10 +82,9 @@ static void after_fork_in_child(void)
 }
 
 /* Forks are watched from here on: a child must not inherit a lock that another thread holds. */
-void dml_vk_open(bool (*interrupted)(void))
+void dml_vk_open(void)
 {
     dml_fork_watch(before_fork, after_fork_in_parent, after_fork_in_child);
-    dml_interrupt_init(interrupted);
 }
 
 /* --- the list -------------------------------------------------------------------------------------------------- */

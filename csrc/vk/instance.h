@@ -9,10 +9,8 @@
 /* One device's context. It is made on first use and never freed. */
 typedef struct dml_context dml_context;
 
-/* Must come first, before there are threads that fork: registers the fork handlers, and touches no Vulkan. Waits poll
- * `interrupted` (or NULL) on the caller's thread; when it returns true the call fails with DML_INTERRUPTED, as soon as the
- * device is idle. */
-void dml_vk_open(bool (*interrupted)(void));
+/* Must come first, before there are threads that fork: registers the fork handlers, and touches no Vulkan. */
+void dml_vk_open(void);
 
 /* What is opened from the next listing on, in forked children too. */
 void dml_vk_set_search(const dml_search *search);

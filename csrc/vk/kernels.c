@@ -78,13 +78,6 @@ static variant variant_of(const dml_device_traits *traits)
     return traits->cpu ? PLAIN : VECTORS;
 }
 
-static VkResult create_shader(dml_context *context, const code *code, VkShaderModule *module)
-{
-    VkShaderModuleCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = code->bytes, .pCode = code->words};
-    return DML_CREATE(context, ShaderModule, &info, module);
-}
-
 /* Whether the device can have it: shaders name the capabilities that they need. */
 static bool is_offered(const dml_device_traits *offered, const dml_kernel_info *kernel)
 {
@@ -97,8 +90,12 @@ static VkResult create_modules(dml_context *context, variant variant, dml_module
     for (int i = 0; i < DML_KERNEL_COUNT && result == VK_SUCCESS; i++) {
         const dml_kernel_info *kernel = &dml_kernel_list[i];
         const shader *shader = is_offered(&context->offered, kernel) ? shader_of(kernel) : NULL;
-        if (shader)
-            result = create_shader(context, &shader->variants[variant], &modules->shaders[i]);
+        if (!shader)
+            continue;
+        const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                               .codeSize = shader->variants[variant].bytes,
+                                               .pCode = shader->variants[variant].words};
+        result = DML_CREATE(context, ShaderModule, &info, &modules->shaders[i]);
     }
     return result;
 }

@@ -44,24 +44,18 @@ static void open_cpu_driver(const char *libraries, char *reason, size_t size)
     }
 }
 
-static bool has_extension(const VkExtensionProperties *list, uint32_t count, const char *name)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(list[i].extensionName, name) == 0)
-            return true;
-    return false;
-}
-
 /* The loader lists drivers that are not fully conformant, like MoltenVK, only on request. */
 static bool asks_for_portability(PFN_vkEnumerateInstanceExtensionProperties enumerate)
 {
     VkExtensionProperties *list = NULL;
     uint32_t count = 0;
+    bool found = false;
     if (enumerate(NULL, &count, NULL) == VK_SUCCESS && count)
         list = malloc(count * sizeof *list);
-    if (list && enumerate(NULL, &count, list) < 0)
-        count = 0; /* uncovered: needs another system or driver */
-    bool found = list && has_extension(list, count, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+    if (!list || enumerate(NULL, &count, list) < 0)
+        count = 0;
+    for (uint32_t i = 0; i < count && !found; i++)
+        found = strcmp(list[i].extensionName, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME) == 0;
     free(list);
     return found;
 }
@@ -218,11 +212,4 @@ void dml_instance_close(dml_instance *instance)
     if (instance->handle)
         instance->vk.vkDestroyInstance(instance->handle, NULL);
     instance->handle = VK_NULL_HANDLE;
-}
-
-void dml_device_functions_load(PFN_vkGetDeviceProcAddr get, VkDevice device, dml_device_functions *functions)
-{
-#define LOAD(name) functions->name = (PFN_##name)get(device, #name);
-    DML_DEVICE_FUNCTIONS(LOAD)
-#undef LOAD
 }

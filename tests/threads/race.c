@@ -161,7 +161,7 @@ int main(void)
     pthread_t threads[THREADS], late;
     dml_cache_open(4 << 20, 8 << 20);
     dml_blocking_init(about_to_block);
-    dml_vk_open(NULL);
+    dml_vk_open();
     dml_vk_override("kernel", DML_KERNEL_COPY); /* where it can move a piece: the mock runs no kernels */
     for (intptr_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, work, (void *)i);
