@@ -45,7 +45,7 @@ def said_of_auto(weighed: Device, host: float, device: float) -> tuple[bool, str
         return True, "auto: on host; there is no usable Vulkan device"
     times = {"host": host, weighed.name: device}
     if math.isinf(device):
-        return True, f"auto: on host, which is estimated to take {microseconds(host)}; {weighed.name} cannot run it"
+        return True, f"auto: on host, which is estimated to take {microseconds(host)}; never on {weighed.name}"
     first, second = sorted(times, key=lambda name: times[name])
     said = f"auto: on {first}, which is estimated to take {microseconds(times[first])}; {second} {microseconds(times[second])}"
     return first == "host", said

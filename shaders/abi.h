@@ -77,6 +77,50 @@
 #define DML_TABLES_SAME_ROWS 13   /* 1: all tiles have the same rows of the table */
 #define DML_TABLES_OPERATIONS 14  /* of float32, from the lowest 4 bits on: DML_OPERATION_ADD, ...; 0: entries are looked up */
 
+/* Constants of formulas.comp beside those of tables.comp; words of these fields, from which bits on. */
+#define DML_FORMULAS_ENDS 14  /* TO: the element's register, A: how many constants are in the first ones, B: the result's */
+#define DML_FORMULAS_STEPS 15 /* and so many more; 0: there is none */
+#define DML_FORMULAS_MOST_STEPS 9
+#define DML_FORMULAS_MOST_SPAN 128 /* bytes of a window */
+#define DML_FORMULA_FLOATS 32    /* a flag: of floats; of a cast, to floats */
+#define DML_FORMULA_ALIGNED 32   /* of ENDS: elements lie at multiples of 4 bytes */
+#define DML_FORMULA_TO 7
+#define DML_FORMULA_A 12
+#define DML_FORMULA_B 17
+#define DML_FORMULA_C 22
+#define DML_FORMULA_WORDS 24     /* registers */
+#define DML_FORMULA_ROW 4        /* constants at most */
+
+/* In the lowest 5 bits of a step: dml_formula_operation of plan/formula.h. */
+#define DML_STEP_CAST 3
+#define DML_STEP_NARROW 4
+#define DML_STEP_WHERE 6
+#define DML_STEP_ADD 7
+#define DML_STEP_SUBTRACT 8
+#define DML_STEP_MULTIPLY 9
+#define DML_STEP_DIVIDE 10
+#define DML_STEP_MINIMUM 11
+#define DML_STEP_MAXIMUM 12
+#define DML_STEP_RAISE 13
+#define DML_STEP_LOWER 14
+#define DML_STEP_LESS 15
+#define DML_STEP_LESS_EQUAL 16
+#define DML_STEP_GREATER 17
+#define DML_STEP_GREATER_EQUAL 18
+#define DML_STEP_EQUAL 19
+#define DML_STEP_NOT_EQUAL 20
+#define DML_STEP_AND 21
+#define DML_STEP_OR 22
+#define DML_STEP_XOR 23
+#define DML_STEP_NEGATIVE 24
+#define DML_STEP_ABSOLUTE 25
+#define DML_STEP_SQRT 26
+#define DML_STEP_FLOOR 27
+#define DML_STEP_CEIL 28
+#define DML_STEP_TRUNC 29
+#define DML_STEP_RINT 30
+#define DML_STEP_IN_16 2 /* of NARROW: from here on, memory has 16 bits; an odd number is signed */
+
 /* Values of DML_TABLES_WORDS: what is contiguous in the destination, in whole words of 16 bytes. */
 #define DML_TABLES_SCALARS 0 /* nothing */
 #define DML_TABLES_RUNS 1    /* axis 0 */

@@ -1,10 +1,14 @@
 """Maps of items of 4 and 8 bytes: by exact operations on the host, to NumPy's bits."""
 
 import array
+import ctypes
 import operator
+import os
 import pathlib
+import platform
 import random
 import re
+import sys
 import warnings
 
 import dmlops
@@ -17,7 +21,8 @@ from dmlops import _core
 from dmlops.fusion import formula_checks, formulas, lowering, maps
 from dmlops.fusion.programs import Programs
 from strategies import content
-from test_kernels import FEWEST
+from test_conformance import FLUSH
+from test_kernels import FEWEST, overridden
 
 MEAN = np.array([0.485, 0.456, 0.406], np.float32)
 STD = np.array([0.229, 0.224, 0.225], np.float32)
@@ -304,8 +309,8 @@ def test_swapped_bytes_are_refused():
         dmlops.fuse(lambda x: x.astype(">f4"))(np.zeros(3, np.float32), device="host")
 
 
-def test_vulkan_devices_name_the_host(vulkan):
-    x = values(np.float32, (5, 6, 3))
+def test_what_only_the_host_computes_names_it(vulkan):
+    x = values(np.float64, (5, 6, 3))
     fused = dmlops.fuse(USES["normalised"])
     with pytest.raises(ValueError, match='device="host"'):
         fused(x, device=vulkan)
@@ -316,6 +321,166 @@ def test_vulkan_devices_name_the_host(vulkan):
     with np.errstate(all="ignore"):
         assert content(fused(x, device="auto")) == content((x - MEAN) / STD)
     assert "host" in repr(fused.explain(x, device="auto"))
+
+
+# --- on devices -------------------------------------------------------------------------------------------------------
+
+STEPS = {
+    "add": lambda x: x + x.dtype.type(3),
+    "subtract": lambda x: x.dtype.type(7) - x,
+    "multiply": lambda x: x * x.dtype.type(3),
+    "square": np.square,
+    "minimum": lambda x: np.minimum(x, x.dtype.type(100)),
+    "maximum": lambda x: np.maximum(x, x.dtype.type(-100)),
+    "clip": lambda x: np.clip(x, x.dtype.type(-5), x.dtype.type(5)),
+    "negative": np.negative,
+    "absolute": np.absolute,
+    "where": lambda x: np.where(x > x.dtype.type(2), x, x.dtype.type(0)),
+    "comparisons": lambda x: (x < x.dtype.type(9)) & (x >= x.dtype.type(-9)) | (x == x.dtype.type(50)),
+    "others": lambda x: (x <= x.dtype.type(-9)) ^ (x != x.dtype.type(2)),
+    "to int32": lambda x: x.astype(np.int32),
+    "to bytes": lambda x: np.clip(x, x.dtype.type(0), x.dtype.type(255)).astype(np.uint8),
+    "to int8": lambda x: x.astype(np.int8),
+    "to int16": lambda x: x.astype(np.int16) + np.int16(5),
+    "to uint16": lambda x: x.astype(np.uint16) * np.uint16(500),
+    "by row": lambda x: x * np.arange(x.shape[-1], dtype=x.dtype) - x.dtype.type(1),
+}
+OF_FLOATS = {
+    "divide": lambda x: x / np.float32(3),
+    "sqrt": np.sqrt,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "trunc": np.trunc,
+    "rint": np.rint,
+    "normalised": lambda x: (x - MEAN[0]) / STD[0],
+}
+OF_INTEGERS = {
+    "to floats": lambda x: x.astype(np.float32),
+    "bits": lambda x: (x & np.int32(0x0FF0)) ^ np.int32(77) | np.int32(1 << 30),
+    "invert": np.invert,
+}
+MOVED = {"as it is": lambda x: x, "transposed": lambda x: x.T, "mirrored": lambda x: x[:, ::-1], "cut": lambda x: x[1:-1, 3:]}
+
+
+def computed(function, x, device):
+    """What a fused function makes of an array on a device, and what NumPy makes."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return dmlops.fuse(lambda x: function(x))(dmlops.asarray(x, device=device)).numpy(), np.ascontiguousarray(function(x))
+
+
+@pytest.mark.parametrize("name", [*STEPS, *OF_FLOATS])
+def test_floats_on_devices(vulkan, name):
+    x = values(np.float32, (40, 33))
+    made, expected = computed({**STEPS, **OF_FLOATS}[name], x, vulkan)
+    assert content(made) == content(expected)
+
+
+@pytest.mark.parametrize("name", [*STEPS, *OF_INTEGERS])
+def test_integers_on_devices(vulkan, name):
+    x = values(np.int32, (40, 33))
+    made, expected = computed({**STEPS, **OF_INTEGERS}[name], x, vulkan)
+    assert content(made) == content(expected)
+
+
+@pytest.mark.parametrize("moved", MOVED)
+@pytest.mark.parametrize("shape", [(9, 7), (64, 96), (128, 3)])
+def test_moved_elements_on_devices(vulkan, shape, moved):
+    x = values(np.float32, shape)
+    made, expected = computed(lambda x: MOVED[moved](x * np.float32(2) - np.float32(1)), x, vulkan)
+    assert content(made) == content(expected)
+
+
+def test_channels_on_devices(vulkan):
+    x = values(np.float32, (40, 50, 3))
+    made, expected = computed(lambda x: (x[4:, ::-1] * STD - MEAN).transpose(2, 0, 1), x, vulkan)
+    assert content(made) == content(expected)
+
+
+def test_elements_at_odd_addresses_on_devices(vulkan):
+    """Of host arrays, whose memory the device imports or gets a copy of."""
+    memory = np.zeros(4 * 3000 + 1, np.uint8)
+    x = memory[1:].view(np.float32)
+    x[:] = values(np.float32, 3000)
+    with np.errstate(all="ignore"):
+        made = dmlops.fuse(STEPS["clip"])(x, device=vulkan)
+        assert content(made) == content(STEPS["clip"](x))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.astype(np.float64),
+        lambda x: x.astype(np.int64),
+        lambda x: x.astype(np.float16),
+        lambda x: (x.astype(np.float16) + np.float16(1)).astype(np.float32),
+        lambda x: x.astype(np.int32) // np.int32(3),
+        lambda x: np.clip(np.clip(x, np.float32(1), np.float32(2)) * np.float32(3), np.float32(4), np.float32(5)),
+        lambda x: np.sqrt(np.sqrt(np.sqrt(np.sqrt(np.sqrt(-(-(-(-(-x))))))))),
+    ],
+    ids=["float64", "int64", "float16", "by float16", "integers divided", "five constants", "ten steps"],
+)
+def test_what_the_kernel_lacks(vulkan, function):
+    x = dmlops.asarray(np.ones((8, 8), np.float32), device=vulkan)
+    with pytest.raises(ValueError, match='device="host"'):
+        dmlops.fuse(function)(x)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint32])
+def test_items_that_the_kernel_lacks(vulkan, dtype):
+    with pytest.raises(ValueError, match='device="host"'):
+        dmlops.fuse(lambda x: x + x.dtype.type(1))(dmlops.asarray(np.ones(8, dtype), device=vulkan))
+
+
+def test_a_device_must_promise_how_it_rounds(vulkan):
+    with overridden(rounds=0), pytest.raises(ValueError, match='device="host"'):
+        dmlops.fuse(lambda x: x + np.float32(8))(dmlops.asarray(np.ones(8, np.float32), device=vulkan))
+
+
+def test_devices_that_are_no_cpus_do_not_divide(vulkan):
+    with overridden(cpu=0):
+        x = dmlops.asarray(values(np.float32, (8, 8)), device=vulkan)
+        with pytest.raises(ValueError, match='device="host"'):
+            dmlops.fuse(lambda x: x / np.float32(7))(x)
+        with pytest.raises(ValueError, match='device="host"'):
+            dmlops.fuse(lambda x: np.sqrt(x))(x)
+
+
+def test_explain_names_the_kernel(vulkan):
+    x = dmlops.asarray(np.ones((64, 96), np.float32), device=vulkan)
+    text = repr(dmlops.fuse(lambda x: x * np.float32(2)).explain(x))
+    assert "formulas" in text and "a formula: its operations on each element" in text
+    assert "formulas" in repr(dmlops.fuse(lambda x: x * np.float32(2)).explain(np.ones(9999, np.float32), device="gpu-class"))
+
+
+@pytest.mark.parametrize("traits", [{"range": 4096}, {"range": 65536, "binding": 4096, "segments_always": 1}])
+def test_arrays_that_are_cut_on_devices(vulkan, traits):
+    x = values(np.float32, (96, 128, 3))
+    with overridden(**traits):
+        made, expected = computed(lambda x: (x * STD - MEAN).transpose(2, 0, 1), x, vulkan)
+    assert content(made) == content(expected)
+
+
+@pytest.mark.skipif(sys.platform != "linux" or platform.machine() not in FLUSH, reason="this machine's fenv_t is not known")
+@pytest.mark.skipif("DMLOPS_TEST_DIRECT" in os.environ, reason="that driver runs workgroups in the thread that waits, too")
+def test_a_device_that_makes_other_bits_is_found(vulkan):
+    """As one that flushes denormals where the host does not: here the host does, in this thread, and the device does not."""
+    libm, x = ctypes.CDLL("libm.so.6"), dmlops.asarray(np.ones(8, np.float32), device=vulkan)
+    fused = dmlops.fuse(lambda x: x * np.float32(0.3712))
+    fused(np.ones(8, np.float32), device="host")
+    before, flushing = ctypes.create_string_buffer(64), ctypes.create_string_buffer(64)
+    at, bits = FLUSH[platform.machine()]
+    libm.fegetenv(before), libm.fegetenv(flushing)
+    word = int.from_bytes(flushing[at : at + 4], "little") | bits
+    flushing[at : at + 4] = word.to_bytes(4, "little")
+    libm.fesetenv(flushing)
+    try:
+        with pytest.raises(ValueError, match='to other bits than NumPy: give the call device="host"'):
+            fused(x)
+    finally:
+        libm.fesetenv(before)
+    with pytest.raises(ValueError, match="to other bits than NumPy"):  # it is not tried again
+        fused(x)
 
 
 # --- what is found ----------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ KERNELS = _core._kernels()
 FORCED = {name: KERNELS.index(name) for name in ("copy", "rows", "words", "elements", "blocks")}
 COPY, ROWS, WORDS, ELEMENTS, BLOCKS = FORCED.values()
 TRAITS = ["kernel", "host_import", "range", "binding", "staging", "group_size", "chunks", "max_groups"]
-TRAITS += ["invocation_bytes", "cpu", "segments_always", "prefetch_ahead"]
+TRAITS += ["invocation_bytes", "cpu", "segments_always", "prefetch_ahead", "rounds"]
 
 
 @contextlib.contextmanager

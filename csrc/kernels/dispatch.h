@@ -18,6 +18,7 @@ typedef enum dml_kernel {
     DML_KERNEL_ELEMENTS,      /* shaders/elements.comp: any plan, a scalar at a time */
     DML_KERNEL_BLOCKS,        /* shaders/blocks.comp: a destination without gaps, transposed from scalars in any order */
     DML_KERNEL_TABLES,        /* shaders/tables.comp: any plan that has a table */
+    DML_KERNEL_FORMULAS,      /* shaders/formulas.comp: any plan that has a formula whose numbers have 32 bits */
     DML_KERNEL_SUMS,          /* shaders/sums.comp: any plan that has a sum of integers, */
     DML_KERNEL_FLOAT_SUMS,    /* shaders/float_sums.comp: or of floats */
     DML_KERNEL_SHUFFLED_SUMS, /* shaders/shuffled_sums.comp: a sum of integers along rows, by subgroups */

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "kernels/formula_words.h"
 #include "kernels/schedule.h"
 
 /* --- constants and table --------------------------------------------------------------------------------------- */
@@ -88,6 +89,28 @@ static void encode_tables(const dml_policy *policy, const dml_traits *traits, dm
     constants[DML_TABLES_OPERATIONS] = plan->arithmetic ? (int32_t)plan->arithmetic->operations : 0;
     constants[DML_TABLES_SAME_ROWS] = lookups.same_rows;
     dml_schedule_tables(&lookups, traits, dispatch);
+}
+
+/* Whether all elements lie at multiples of 4 bytes. */
+static bool are_aligned(const dml_plan *plan, uint32_t src)
+{
+    uint64_t all = src;
+    for (int k = 0; k < plan->rank; k++)
+        all |= (uint64_t)plan->axes[k].src_stride;
+    return all % 4 == 0;
+}
+
+/* As tables, but for what an element becomes. */
+static void encode_formulas(const dml_policy *policy, const dml_traits *traits, dml_dispatch *dispatch)
+{
+    const dml_plan *plan = &policy->piece->plan;
+    encode_tables(policy, traits, dispatch);
+    dml_formula_words words;
+    dml_formula_words_find(plan->formula, true, &words);
+    words.ends |= are_aligned(plan, policy->src) ? DML_FORMULA_ALIGNED : 0;
+    dispatch->constants[DML_FORMULAS_ENDS] = (int32_t)words.ends;
+    for (int k = 0; k < DML_FORMULAS_MOST_STEPS; k++)
+        dispatch->constants[DML_FORMULAS_STEPS + k] = (int32_t)words.steps[k];
 }
 
 static uint32_t bits_of(float value)
@@ -213,6 +236,8 @@ const dml_kernel_info dml_kernel_list[DML_KERNEL_COUNT] = {
                              .by_scalars = true},
     [DML_KERNEL_BLOCKS] = {.name = "blocks", .encode = encode_blocks, .describe = invocation_of_blocks},
     [DML_KERNEL_TABLES] = {.name = "tables", .encode = encode_tables, .describe = invocation_of_tables},
+    [DML_KERNEL_FORMULAS] =
+        {.name = "formulas", .encode = encode_formulas, .describe = invocation_of_tables, .floats = true, .keeps = true},
     [DML_KERNEL_SUMS] = {.name = "sums", .encode = encode_sums, .describe = invocation_of_sums},
     [DML_KERNEL_SHUFFLED_SUMS] = {.name = "shuffled_sums",
                                   .encode = encode_sums,

@@ -27,6 +27,7 @@ typedef struct dml_kernel_info {
     dml_encoder *encode;     /* NULL: a command of Vulkan's, which has no shader */
     dml_describer *describe; /* NULL: likewise */
     bool floats;             /* float32 are rounded to nearest even, as not every device promises */
+    bool keeps;              /* NaN, infinities and signs of zeros are kept, likewise */
     bool shuffles;           /* invocations of a workgroup read each other's registers, likewise */
     bool by_scalars;         /* it moves one at a time, whatever their size */
 } dml_kernel_info;

@@ -131,6 +131,11 @@ static bool are_rows_to_copy(const dml_tunables *tunables, int64_t item, int64_t
     return item >= tunables->copy_row && regions <= item && item * regions <= tunables->copy_bytes;
 }
 
+static bool has_formula(dml_policy *policy)
+{
+    return policy->piece->plan.formula;
+}
+
 static bool has_arithmetic(dml_policy *policy)
 {
     return policy->piece->plan.arithmetic && !policy->little;
@@ -240,6 +245,7 @@ static const struct {
     {DML_KERNEL_FLOAT_SUMS, "a sum of floats, which the device rounds to nearest even", has_float_sum},
     {DML_KERNEL_SHUFFLED_SUMS, "a sum: a subgroup loads the inputs and weights of neighbours once", has_shuffled_sum},
     {DML_KERNEL_SUMS, "a sum: inputs by their weights", has_sum},
+    {DML_KERNEL_FORMULAS, "a formula: its operations on each element", has_formula},
     {DML_KERNEL_TABLES, "arithmetic, if the device computes a table's bits by it", has_arithmetic},
     {DML_KERNEL_TABLES, "a table: an entry for each value", has_table},
     {DML_KERNEL_COPY, "one run, or a few long ones: the copy command has no kernel's cost", is_copy},

@@ -17,7 +17,7 @@
  * megabytes at most. A device may compute what the table has, if it has found that to give the same bits.
  *
  * With a formula, an entry is a row of constants. An element becomes what the formula makes of it and these. In all else such
- * a plan is like one that has a table. Only the host runs it.
+ * a plan is like one that has a table.
  *
  * With a sum, an entry is a row of weights: an int32 `first`, and a weight of 4 bytes for each tap. An element writes what the
  * sum makes of its inputs and their weights. Tap j reads the input of index first + j, clamped to the inputs of the plan. The

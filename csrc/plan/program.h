@@ -41,7 +41,7 @@ typedef struct dml_program {
     const struct dml_selection *selections; /* of a compiled program's steps, or NULL */
     bool tables;                            /* some step's plan has one, */
     bool arithmetic;                        /* or arithmetic */
-    bool formulas;                          /* some step's plan has one: only the host can run it */
+    bool formulas;                          /* some step's plan has one: not each device can run it */
 } dml_program;
 
 void dml_program_step(const dml_program *program, int64_t index, dml_step *step);

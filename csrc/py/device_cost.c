@@ -28,7 +28,7 @@ int dml_device_by_cost(const dml_state *state, const dml_program *program, dml_c
 {
     if (!choice->automatic)
         return 0;
-    const double host = program->formulas ? 0 : dml_cost(program, NULL); /* no device runs formulas */
+    const double host = program->formulas ? 0 : dml_cost(program, NULL); /* devices have to try formulas first */
     bool faster = may_beat(program, &dml_tunables_cpu, host) || may_beat(program, &dml_tunables_gpu, host);
     if (faster && dml_device_settle(state, choice) < 0)
         return -1;

@@ -2,6 +2,7 @@
 
 #include "device/backend.h"
 #include "kernels/cost.h"
+#include "kernels/formula_words.h"
 #include "kernels/kernel_list.h"
 #include "kernels/table_stages.h"
 #include "kernels/walk.h"
@@ -106,10 +107,10 @@ PyObject *dml_explain_program(const dml_program *program, const dml_traits *trai
 {
     dml_table_stages stages;
     const bool staged = dml_table_stages_begin(program, &traits->tunables, &stages);
-    PyObject *steps = program->formulas ? PyList_New(0) : list_steps(staged ? &stages.program : program, traits, inputs);
-    double on_host = dml_cost(program, NULL),
-           on_device = program->formulas ? Py_HUGE_VAL : dml_cost(program, &traits->tunables);
-    if (!choice->host && !program->formulas && dml_device_lacks(choice, program))
-        on_device = Py_HUGE_VAL;
+    const bool lacks = choice->host ? program->formulas && !dml_formula_words_suffice(program, traits->tunables.dynamic)
+                                    : dml_device_lacks(choice, program);
+    PyObject *steps =
+        lacks && program->formulas ? PyList_New(0) : list_steps(staged ? &stages.program : program, traits, inputs);
+    const double on_host = dml_cost(program, NULL), on_device = lacks ? Py_HUGE_VAL : dml_cost(program, &traits->tunables);
     return steps ? Py_BuildValue("Ndd", steps, on_host, on_device) : NULL;
 }

@@ -10,15 +10,14 @@ enum {
     APART = 2     /* items */
 };
 
-/* Whether there is a verdict on this arithmetic. */
-static bool is_known(dml_context *context, const dml_arithmetic *arithmetic, bool *same)
+bool dml_verdict_find(dml_context *context, uint64_t key, bool *same)
 {
     bool known = false;
     dml_lock_acquire(&context->lock);
-    const uint64_t set = arithmetic->key % DML_VERDICT_SETS, count = context->arithmetic.counts[set];
+    const uint64_t set = key % DML_VERDICT_SETS, count = context->arithmetic.counts[set];
     for (uint64_t i = 0; i < DML_VERDICTS && i < count && !known; i++) {
         const dml_verdict *verdict = &context->arithmetic.verdicts[set][i];
-        known = verdict->key == arithmetic->key;
+        known = verdict->key == key;
         if (known)
             *same = verdict->same;
     }
@@ -26,12 +25,12 @@ static bool is_known(dml_context *context, const dml_arithmetic *arithmetic, boo
     return known;
 }
 
-static void learn(dml_context *context, const dml_arithmetic *arithmetic, bool same)
+void dml_verdict_add(dml_context *context, uint64_t key, bool same)
 {
-    const uint64_t set = arithmetic->key % DML_VERDICT_SETS;
+    const uint64_t set = key % DML_VERDICT_SETS;
     dml_lock_acquire(&context->lock);
     const uint64_t place = context->arithmetic.counts[set]++ % DML_VERDICTS;
-    context->arithmetic.verdicts[set][place] = (dml_verdict){arithmetic->key, same};
+    context->arithmetic.verdicts[set][place] = (dml_verdict){key, same};
     dml_lock_release(&context->lock);
 }
 
@@ -71,7 +70,7 @@ static dml_code try(dml_context *context, const dml_plan *plan, bool *same, dml_
         *same = memcmp(entries + i * APART * item, table + i * item, item) == 0;
     free(values);
     if (!code)
-        learn(context, plan->arithmetic, *same);
+        dml_verdict_add(context, plan->arithmetic->key, *same);
     return code;
 }
 
@@ -82,7 +81,7 @@ static dml_code check(dml_context *context, const dml_program *program, bool *sa
     for (int64_t i = 0; i < program->count && *same; i++) {
         dml_step step;
         dml_program_step(program, i, &step);
-        if (!step.plan.arithmetic || is_known(context, step.plan.arithmetic, same))
+        if (!step.plan.arithmetic || dml_verdict_find(context, step.plan.arithmetic->key, same))
             continue;
         if (try(context, &step.plan, same, status))
             return status->code;

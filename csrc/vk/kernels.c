@@ -81,7 +81,8 @@ static variant variant_of(const dml_device_traits *traits)
 /* Whether the device can have it: shaders name the capabilities that they need. */
 static bool is_offered(const dml_device_traits *offered, const dml_kernel_info *kernel)
 {
-    return (!kernel->floats || offered->rounds) && (!kernel->shuffles || offered->core.shuffles);
+    return (!kernel->floats || offered->rounds) && (!kernel->keeps || offered->keeps) &&
+           (!kernel->shuffles || offered->core.shuffles);
 }
 
 static VkResult create_modules(dml_context *context, variant variant, dml_modules *modules)

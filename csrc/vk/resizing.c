@@ -4,6 +4,7 @@
 #include "kernels/walk.h"
 #include "resampling/resize.h"
 #include "vk/context.h"
+#include "vk/formulas.h"
 #include "vk/vulkan_allocation.h"
 
 /* --- which sums ------------------------------------------------------------------------------------------------------ */
@@ -143,6 +144,8 @@ static dml_code run_staged(dml_context *context, const dml_transfer *transfer, d
 
 dml_code dml_vk_check(const dml_context *context, const dml_program *program, dml_status *status)
 {
+    if (program->formulas && dml_vk_check_words(context, program, status))
+        return status->code;
     if (!program->resize ||
         (!check_bits(context, program->resize->resampling, status) && !check_ranges(context, program, status)))
         return DML_OK;

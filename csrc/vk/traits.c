@@ -115,12 +115,13 @@ static int64_t widest_range(const dml_device_traits *traits)
     return (int64_t)(most - traits->core.alignment) & ~INT64_C(63);
 }
 
-static bool rounds_to_nearest(const dml_instance_functions *vk, VkPhysicalDevice physical)
+static void find_floats(const dml_instance_functions *vk, VkPhysicalDevice physical, dml_device_traits *traits)
 {
     VkPhysicalDeviceFloatControlsProperties floats = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &floats};
     vk->vkGetPhysicalDeviceProperties2(physical, &all);
-    return floats.shaderRoundingModeRTEFloat32;
+    traits->rounds = floats.shaderRoundingModeRTEFloat32;
+    traits->keeps = floats.shaderSignedZeroInfNanPreserveFloat32;
 }
 
 static uint32_t group_size(const dml_tunables *tunables, const VkPhysicalDeviceLimits *limits,
@@ -161,7 +162,7 @@ static void find_traits(const dml_instance_functions *vk, VkPhysicalDevice physi
         subgroup.pNext = &import;
     vk->vkGetPhysicalDeviceProperties2(physical, &all);
     const VkPhysicalDeviceLimits *limits = &all.properties.limits;
-    traits->rounds = rounds_to_nearest(vk, physical);
+    find_floats(vk, physical, traits);
     traits->cpu = all.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const dml_tunables *tunables = traits->cpu ? &dml_tunables_cpu : &dml_tunables_gpu;
     traits->core.tunables = *tunables;

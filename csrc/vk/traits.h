@@ -12,6 +12,7 @@ typedef struct dml_device_traits {
     bool cpu;         /* its memory is the host's, and threads run the workgroups */
     bool only_32_bit; /* kernels get by without 64-bit integers and storage of 8 and 16 bits: nothing is imported */
     bool rounds;      /* kernels may ask for sums and products of float32 that are rounded to nearest even */
+    bool keeps;       /* likewise that keep NaN, infinities and signs of zeros */
     bool host_import;
     uint64_t import_alignment;
     uint64_t max_buffer; /* bytes of a VkBuffer or an allocation */

@@ -1,6 +1,7 @@
 #include "vk/vk.h"
 
 #include "base/blocking.h"
+#include "vk/formulas.h"
 
 static dml_code vulkan_allocate(int index, const dml_allocation *beside, uint64_t bytes, dml_allocation **allocation,
                                 dml_status *status)
@@ -24,11 +25,6 @@ static dml_code vulkan_run(int index, const dml_transfer *transfer, dml_status *
     dml_allocation *allocation;
     int64_t at = 0;
     bool writes;
-    if (transfer->program->formulas)
-        return dml_fail(
-            status, DML_VALUE_ERROR,
-            "a map of items of 4 or 8 bytes is computed by the host alone: give the call device=\"host\" or \"auto\", "
-            "and NumPy's arrays");
     while ((allocation = dml_transfer_next(transfer, &at, &writes)))
         if (dml_allocation_context(allocation, &context, status))
             return status->code;
@@ -39,6 +35,8 @@ static dml_code vulkan_run(int index, const dml_transfer *transfer, dml_status *
     }
     if (transfer->program->resize)
         return dml_vk_resize(context, transfer, status);
+    if (transfer->program->formulas && dml_vk_check_formulas(context, transfer->program, status))
+        return status->code;
     return dml_vk_run_computed(context, transfer, status);
 }
 

@@ -83,12 +83,9 @@ def _placed(program: Program, place: Place) -> tuple[list[Any], list[str]]:
     passes = program.passes
     if not place.weighed:
         on_host = isinstance(place.device, Device) and place.device.type == "host"
-        if not on_host and place.device != "host" and program.is_of_the_host:
-            wanted = 'name device="host" (--device host), or "auto", which takes it'
-            raise ValueError(f"the host alone computes maps of items of 4 or 8 bytes: {wanted}")
         said = [place.why, *([] if on_host or place.device == "host" else [_estimated(passes, place.device)])]
         return ["host" if on_host else place.device] * len(passes), said
-    times = [(0.0, 0.0) if place.device.type == "host" else _explained(one, place.device)[1:] for one in passes]
+    times = [(0.0, 0.0) if place.device.type == "host" else _weighed(one, place.device) for one in passes]
     found = [explained.said_of_auto(place.device, *one) for one in times]
     if len({on_host for on_host, _ in found}) > 1:
         said = [f"pass {number}: {one}" for number, (_, one) in enumerate(found, 1)]
@@ -97,8 +94,19 @@ def _placed(program: Program, place: Place) -> tuple[list[Any], list[str]]:
     return ["host" if on_host else place.device for on_host, _ in found], said
 
 
+def _weighed(one: Any, device: Any) -> tuple[float, float]:
+    """The estimates; maps of large items are for a device that is named, or has the arrays: it may have to try them first."""
+    _, host, there = _explained(one, device)
+    return host, math.inf if isinstance(one, Pass) and one.formulas else there
+
+
 def _estimated(passes: Any, device: Any) -> str:
-    host, there = map(sum, zip(*(_explained(one, device)[1:] for one in passes), strict=True))
+    found = [_explained(one, device) for one in passes]
+    none = [not steps for steps, *_ in found]
+    if any(lacks and isinstance(one, Pass) and one.formulas for lacks, one in zip(none, passes, strict=True)):
+        wanted = 'name device="host" (--device host), or "auto", which takes it'
+        raise ValueError(f"the host alone computes maps of items of 4 or 8 bytes like this one: {wanted}")
+    host, there = map(sum, zip(*(times for _, *times in found), strict=True))
     return explained.said_of_estimates(host, there)
 
 

@@ -1,0 +1,128 @@
+#include "vk/formulas.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/host.h"
+#include "kernels/formula_words.h"
+#include "vk/context.h"
+#include "vk/run.h"
+
+enum {
+    VALUES = 1024, /* that a formula is tried with, */
+    ROWS = 8,      /* by so many rows of its constants at most */
+    APART = 2      /* items: code for such is the least to compile */
+};
+
+dml_code dml_vk_check_words(const dml_context *context, const dml_program *program, dml_status *status)
+{
+    if (context->traits.rounds && context->traits.keeps && dml_formula_words_suffice(program, context->traits.cpu))
+        return DML_OK;
+    return dml_fail(
+        status, DML_VALUE_ERROR,
+        "this map of items of 4 or 8 bytes is computed by the host alone: give the call device=\"host\" or \"auto\", "
+        "and NumPy's arrays");
+}
+
+/* Floats that bring out differences, each with both signs; small integers and small floats; then random bits. */
+static void make_values(uint32_t values[VALUES])
+{
+    static const uint32_t special[] = {0x00000000, 0x00000001, 0x007FFFFF, 0x00400001, 0x00800000, 0x00800001, 0x00FFFFFF,
+                                       0x33800000, 0x3EAAAAAB, 0x3F000000, 0x3F7FFFFF, 0x3F800000, 0x3F800001, 0x3FC00000,
+                                       0x40200000, 0x42FE0000, 0x437F0000, 0x437F8000, 0x4B000001, 0x4B800001, 0x4EFFFFFF,
+                                       0x4F000000, 0x5F000000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC00000, 0x7FC12345};
+    const int count = sizeof special / sizeof special[0];
+    uint64_t state = 1;
+    for (int i = 0; i < VALUES; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        values[i] = (uint32_t)(state >> 32);
+        const float small = (float)((int32_t)values[i] >> 8) / 65536;
+        if (i < 2 * count)
+            values[i] = special[i / 2] ^ (uint32_t)i << 31;
+        else if (i % 4 == 0)
+            values[i] = (uint32_t)(i / 4 - VALUES / 8);
+        else if (i % 4 == 1)
+            memcpy(&values[i], &small, sizeof small);
+    }
+}
+
+/* What is tried: some rows of a plan's constants with all values. */
+static void make_plan(const dml_plan *of, dml_plan *plan)
+{
+    const dml_span span = dml_plan_entry_span(of);
+    const int64_t all = (span.end - span.begin) / of->entries.item, rows = dml_smaller(all, ROWS);
+    dml_plan_begin(plan, of->item);
+    plan->src_item = of->src_item;
+    plan->entries = of->entries;
+    plan->entries.offset = span.begin;
+    plan->formula = of->formula;
+    dml_plan_add(plan, rows, 0, VALUES * APART * of->item);
+    plan->axes[0].entry_stride = all / rows * of->entries.item;
+    dml_plan_add(plan, VALUES, of->src_item, APART * of->item);
+}
+
+static uint64_t mixed(uint64_t key, const void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        key = (key ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001B3);
+    return key;
+}
+
+/* A hash of a formula and of the constants that it is tried with. */
+static uint64_t key_of(const dml_plan *plan)
+{
+    const dml_formula *formula = plan->formula;
+    uint64_t key = mixed(UINT64_C(0xCBF29CE484222325), formula, sizeof *formula + formula->count * sizeof formula->code[0]);
+    for (int64_t row = 0; row < plan->axes[0].extent; row++) {
+        const int64_t at = plan->entries.offset + row * plan->axes[0].entry_stride;
+        key = mixed(key, (const char *)plan->entries.data + at, (size_t)plan->entries.item);
+    }
+    return key;
+}
+
+/* What the device makes of a plan, beside what the host does. */
+static dml_code try(dml_context *context, const dml_plan *plan, bool *same, dml_status *status)
+{
+    const size_t bytes = (size_t)(plan->axes[0].extent * plan->axes[0].dst_stride);
+    char *made = calloc(2, bytes);
+    if (!made)
+        return dml_fail(status, DML_NO_MEMORY, "no memory for %zu bytes", 2 * bytes);
+    uint32_t values[VALUES];
+    make_values(values);
+    dml_program program;
+    dml_program_of_plan(&program, plan);
+    const dml_operand from = {.data = values}, to = {.data = made};
+    const dml_transfer transfer = {.program = &program, .inputs = &from, .results = &to};
+    const dml_code code = dml_vk_run(context, &transfer, status);
+    if (!code)
+        dml_host_run(plan, values, made + bytes, NULL);
+    *same = !code && memcmp(made, made + bytes, bytes) == 0;
+    free(made);
+    return code;
+}
+
+dml_code dml_vk_check_formulas(dml_context *context, const dml_program *program, dml_status *status)
+{
+    if (dml_vk_check_words(context, program, status))
+        return status->code;
+    for (int64_t i = 0; i < program->count; i++) {
+        dml_step step;
+        dml_plan plan;
+        bool same = true;
+        dml_program_step(program, i, &step);
+        if (!step.plan.formula || dml_plan_count(&step.plan) == 0)
+            continue;
+        make_plan(&step.plan, &plan);
+        const uint64_t key = key_of(&plan);
+        if (!dml_verdict_find(context, key, &same)) {
+            if (try(context, &plan, &same, status))
+                return status->code;
+            dml_verdict_add(context, key, same);
+        }
+        if (!same)
+            return dml_fail(status, DML_VALUE_ERROR,
+                            "this device computes a map of items of 4 bytes to other bits than NumPy: "
+                            "give the call device=\"host\" or \"auto\", and NumPy's arrays");
+    }
+    return DML_OK;
+}
