@@ -14,7 +14,7 @@
 #define DML_MAX_CHAIN 4         /* axes of a row of `blocks`; rows lie along the table's next two */
 #define DML_MAX_WORDS_STRIDE 15 /* largest distance, in scalars, between neighbours in a source row of `words` */
 #define DML_SUBGROUP 8          /* invocations of a subgroup that makes sums together */
-#define DML_TABLES_MOST_SPAN 64 /* bytes of a window of `tables` */
+#define DML_TABLES_MOST_SPAN 64 /* bytes of a window of `tables` and `formulas` */
 
 /* Values of DML_ENTRIES_WAY: what entries say. They advance along axes: lengths of the reversed axis, rows of a table, or
  * indices of gathered axes, of which ADVANCE has all, and CUT those of the piece: elements of other sources are skipped. */
@@ -81,7 +81,6 @@
 #define DML_FORMULAS_ENDS 14  /* TO: the element's register, A: how many constants are in the first ones, B: the result's */
 #define DML_FORMULAS_STEPS 15 /* and so many more; 0: there is none */
 #define DML_FORMULAS_MOST_STEPS 9
-#define DML_FORMULAS_MOST_SPAN 128 /* bytes of a window */
 #define DML_FORMULA_FLOATS 32    /* a flag: of floats; of a cast, to floats */
 #define DML_FORMULA_ALIGNED 32   /* of ENDS: elements lie at multiples of 4 bytes */
 #define DML_FORMULA_TO 7

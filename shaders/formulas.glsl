@@ -129,7 +129,7 @@ uint computed(Row row, uint number)
         registers[i] = row[i];
     registers[FIELD(ENDS, DML_FORMULA_TO)] = number;
     uint steps[DML_FORMULAS_MOST_STEPS] = uint[](STEP_0, STEP_1, STEP_2, STEP_3, STEP_4, STEP_5, STEP_6, STEP_7, STEP_8);
-    [[unroll]] for (uint i = 0; i < DML_FORMULAS_MOST_STEPS; i++) {
+    [[unroll]] for (uint i = 0; i < DML_FORMULAS_MOST_STEPS; i++) { // Mesa does not do it of its own accord
         uint word = steps[i];
         if (word != 0)
             registers[FIELD(word, DML_FORMULA_TO)] =

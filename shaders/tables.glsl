@@ -110,11 +110,7 @@ void store_element(Offsets at)
     }
 }
 
-#ifdef FORMULAS
-Word8 window[DML_FORMULAS_MOST_SPAN / 8];
-#else
 Word8 window[DML_TABLES_MOST_SPAN / 8];
-#endif
 
 // The bytes from src on. Words beyond what is bound have no bytes of use.
 void load_window(uint src)

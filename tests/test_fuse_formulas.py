@@ -2,6 +2,7 @@
 
 import array
 import ctypes
+import functools
 import operator
 import os
 import pathlib
@@ -416,7 +417,7 @@ def test_elements_at_odd_addresses_on_devices(vulkan):
         lambda x: (x.astype(np.float16) + np.float16(1)).astype(np.float32),
         lambda x: x.astype(np.int32) // np.int32(3),
         lambda x: np.clip(np.clip(x, np.float32(1), np.float32(2)) * np.float32(3), np.float32(4), np.float32(5)),
-        lambda x: np.sqrt(np.sqrt(np.sqrt(np.sqrt(np.sqrt(-(-(-(-(-x))))))))),
+        lambda x: functools.reduce(lambda y, _: np.sqrt(np.abs(y)), range(5), x),
     ],
     ids=["float64", "int64", "float16", "by float16", "integers divided", "five constants", "ten steps"],
 )

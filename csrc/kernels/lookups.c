@@ -43,17 +43,11 @@ static int64_t span_of(const dml_lookups *lookups, int side, int64_t indices)
     return (lookups->tile - 1) * dml_magnitude(axes[lookups->run].src_stride) + beside + lookups->plan.src_item;
 }
 
-/* Bytes that a window has at most. */
-static int64_t most_span(const dml_plan *plan)
-{
-    return plan->formula ? DML_FORMULAS_MOST_SPAN : DML_TABLES_MOST_SPAN;
-}
-
 /* The most indices of an axis that one window has beside those of a run, and that divide its extent; 1 if there are none. */
 static int64_t side_of(const dml_lookups *lookups, int axis)
 {
     int64_t extent = lookups->plan.axes[axis].extent, indices = dml_smaller(extent, MOST_SIDE);
-    while (indices > 1 && (extent % indices != 0 || span_of(lookups, axis, indices) > most_span(&lookups->plan)))
+    while (indices > 1 && (extent % indices != 0 || span_of(lookups, axis, indices) > DML_TABLES_MOST_SPAN))
         indices--;
     return indices;
 }
@@ -89,7 +83,7 @@ static bool find_mixed(dml_lookups *lookups, uint32_t dst, int64_t per_word, boo
         places(plan, dst, side, run) % WORD != 0)
         return false;
     lookups->run = run;
-    if (near && span_of(lookups, side, plan->axes[side].extent) > most_span(plan))
+    if (near && span_of(lookups, side, plan->axes[side].extent) > DML_TABLES_MOST_SPAN)
         return false;
     lookups->side = side;
     lookups->words = DML_TABLES_MIXED;
@@ -127,10 +121,11 @@ void dml_lookups_find(const dml_plan *plan, uint32_t dst, bool words, dml_lookup
         return;
     }
     const int64_t extent = lookups->plan.axes[lookups->run].extent, beside = dml_lookups_beside(lookups);
-    while (2 * lookups->tile * beside <= MOST_TILE && (extent >= 4 * lookups->tile || extent % (2 * lookups->tile) == 0))
+    const int64_t most = dml_smaller(MOST_TILE, DML_TABLES_MOST_SPAN / plan->src_item);
+    while (2 * lookups->tile * beside <= most && (extent >= 4 * lookups->tile || extent % (2 * lookups->tile) == 0))
         lookups->tile *= 2;
     const int64_t span = span_of(lookups, lookups->side, beside);
-    lookups->windowed = span <= most_span(plan) && dml_ceil_div(span, 8) < lookups->tile * beside;
+    lookups->windowed = span <= DML_TABLES_MOST_SPAN && dml_ceil_div(span, 8) < lookups->tile * beside;
     lookups->same_rows = true;
     for (int k = 0; k < lookups->plan.rank; k++)
         lookups->same_rows = lookups->same_rows && (k == lookups->side || lookups->plan.axes[k].entry_stride == 0);
