@@ -27,6 +27,7 @@ from dmlops._core import DeviceArray
 from dmlops.arrays import asarray, from_dlpack
 from dmlops.arrays import empty as _empty
 from dmlops.device import Device as _Device
+from dmlops.indices import moved as _moved
 
 __array_api_version__ = "2025.12"
 
@@ -106,12 +107,6 @@ def __getattr__(name: str) -> NoReturn:
 
 
 # --- manipulation -----------------------------------------------------------------------------------------------------
-
-
-def _moved(function: Any, *args: Any, **kwargs: Any) -> DeviceArray:
-    """What a function of NumPy's gives, which checkers do not know to take device arrays."""
-    made: DeviceArray = function(*args, **kwargs)
-    return made
 
 
 def broadcast_arrays(*arrays: DeviceArray) -> tuple[DeviceArray, ...]:

@@ -15,7 +15,7 @@ from dmlops.entries import checked, from_the_start, index_array, integers
 from dmlops.operators.tracking import PART, how
 from dmlops.refused_arrays import lazy, not_plain
 
-__all__ = ["flat", "gather_at", "scattered"]
+__all__ = ["flat", "gather_at", "moved", "scattered"]
 
 _Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -46,9 +46,10 @@ def _reshaped(array: Any, shape: tuple[int, ...]) -> Any:
     return on_devices.reshape(array, shape)
 
 
-def _there(function: Any, *args: Any) -> Any:
+def moved(function: Any, *args: Any, **kwargs: Any) -> DeviceArray:
     """What a function of NumPy's gives, which checkers do not know to take device arrays."""
-    return function(*args)
+    made: DeviceArray = function(*args, **kwargs)
+    return made
 
 
 # --- scatters ----------------------------------------------------------------------------------------------------------
@@ -107,7 +108,7 @@ def _like(name: str, values: Any, shape: tuple[int, ...], input: Any) -> Any:
     if given is not None and not _fits(given, shape):
         raise ValueError(f"{name} must have shape {shape} or one that is broadcast to it; got {given}")
     if isinstance(values, DeviceArray):
-        return values if given == shape else _there(np.broadcast_to, values, shape)
+        return values if given == shape else moved(np.broadcast_to, values, shape)
     if given is not None and values.dtype == input.dtype:
         values = np.broadcast_to(values, shape)
     else:
@@ -208,8 +209,8 @@ def _tuples(view: DeviceArray, chosen: list[Any], axes: list[int]) -> Any:
         return np.stack(np.broadcast_arrays(*here), axis=-1)
     dtype = _common([one.dtype for one in here if isinstance(one, DeviceArray)], view.shape[: len(chosen)])
     arrays = [_as_dtype(one, dtype, size, view) for one, size in zip(here, view.shape, strict=False)]
-    same = [one if one.shape == shape else _there(np.broadcast_to, one, shape) for one in arrays]
-    return _there(np.stack, same, -1)
+    same = [one if one.shape == shape else moved(np.broadcast_to, one, shape) for one in arrays]
+    return moved(np.stack, same, -1)
 
 
 def _common(dtypes: list[np.dtype[Any]], sizes: tuple[int, ...]) -> np.dtype[Any]:

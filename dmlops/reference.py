@@ -506,7 +506,8 @@ def crops(
     progress: Any = None,
 ) -> Any:
     array = np.asarray(input)
-    starts, sizes, flip, axes = crop_places.fitted(array, starts, sizes, flip, axes)  # raises what the operator raises
+    given = crop_places.arguments(starts, sizes, flip, axes)
+    starts, sizes, flip, axes = crop_places.fitting(array, *given)  # raises what the operator raises
     first = [crop_places.starting(starts[:, k], axis, sizes[k], array.shape[axis]) for k, axis in enumerate(axes)]
     flips = np.zeros((len(array), len(sizes)), bool)
     if flip is not None:

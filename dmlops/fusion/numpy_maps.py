@@ -105,18 +105,7 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
             return computed
     name = f"numpy.{OPERATORS.get(function, function).__name__}"
     arguments = [*enumerate(args), *kwargs.items()]
-    given = dict(arguments)
-    if given.get("out") is not None:
-        refuse(f"{name} with out", "leave it out")
-    if function is np.where and len(given) == 1:
-        refuse("numpy.where of a condition alone", "how much it selects depends on values")
-    if function is np.nan_to_num and not given.get(1, given.get("copy", True)):
-        refuse("numpy.nan_to_num with copy=False", "leave it out, and use the result")
-    for place in given.keys() & set(whole):
-        if isinstance(given[place], Traced) and not isinstance(given[place]._node, Parameter):
-            refuse(
-                f"a traced array as {place if isinstance(place, str) else f'argument {place + 1}'} of {name}", "use a constant"
-            )
+    _check_given(name, function, dict(arguments), whole)
     arrays = [value for _, value in arguments if isinstance(value, Traced) and not isinstance(value._node, Parameter)]
     traced = [one for one in arrays if constant_of(one._node) is None] or arrays[:1]
     sources = {id(source): source for source in map(_source, traced)}
@@ -164,6 +153,20 @@ def call_map(trace: Trace, function: Any, args: Any, kwargs: Any, whole: tuple[A
     if trace.derived is not None:
         record_map(trace, expression, (args, kwargs), whole, made)
     return trace.record(moved_as_map, (traced[0],), {}, made)
+
+
+def _check_given(name: str, function: Any, given: dict[Any, Any], whole: tuple[Any, ...]) -> None:
+    """Refuse what is no map, by the arguments' places and names."""
+    if given.get("out") is not None:
+        refuse(f"{name} with out", "leave it out")
+    if function is np.where and len(given) == 1:
+        refuse("numpy.where of a condition alone", "how much it selects depends on values")
+    if function is np.nan_to_num and not given.get(1, given.get("copy", True)):
+        refuse("numpy.nan_to_num with copy=False", "leave it out, and use the result")
+    for place in given.keys() & set(whole):
+        if isinstance(given[place], Traced) and not isinstance(given[place]._node, Parameter):
+            said = place if isinstance(place, str) else f"argument {place + 1}"
+            refuse(f"a traced array as {said} of {name}", "use a constant")
 
 
 _PLAIN = (bool, int, float, complex, str, bytes, list, tuple, type(None), type, np.generic, np.dtype, Traced)

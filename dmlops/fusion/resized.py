@@ -9,6 +9,7 @@ from dmlops import _core
 from dmlops.fusion.graph import Input, Node, View
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.reads import Box
+from dmlops.resizing.steps import window_view
 
 __all__ = ["Resize", "ResizePass", "Seen", "Source", "seen", "selected"]
 
@@ -119,7 +120,4 @@ class ResizePass(NamedTuple):
 
     def windowed(self, array: Any) -> Any:
         """Of an array of the node's shape, what the pass makes."""
-        key = [slice(None)] * array.ndim
-        for axis, first, count in zip(self.node.axes, self.window[::2], self.window[1::2], strict=True):
-            key[axis] = slice(first, first + count)
-        return array[tuple(key)]
+        return window_view(array, self.node.axes, self.window[::2], self.window[1::2])

@@ -10,7 +10,7 @@ from dmlops.entries import index_array
 from dmlops.operators.axes import axes_of, ints_of
 from dmlops.refused_arrays import no_array
 
-__all__ = ["arguments", "cropped", "fitted", "fitting", "starting"]
+__all__ = ["arguments", "cropped", "fitting", "starting"]
 
 
 def arguments(starts: Any, sizes: Any, flip: Any, axes: Any) -> tuple[Any, tuple[int, ...], Any, tuple[int, ...] | None]:
@@ -48,13 +48,8 @@ def _flip(value: Any) -> Any:
     return array
 
 
-def fitted(x: Any, starts: Any, sizes: Any, flip: Any, axes: Any) -> tuple[Any, ...]:
-    """The arguments of `cropped` of those of `crops`."""
-    return fitting(x, *arguments(starts, sizes, flip, axes))
-
-
 def fitting(x: Any, starts: Any, sizes: tuple[int, ...], flip: Any, axes: tuple[int, ...] | None) -> tuple[Any, ...]:
-    """Starts, sizes, flips of each axis, or None, and the axes. Raises for shapes that do not fit."""
+    """What `cropped` takes: starts, sizes, flips of each axis, or None, and the axes. Raises for shapes that do not fit."""
     along = _axes(x, sizes, axes)
     if tuple(starts.shape) != (x.shape[0], len(along)):
         raise ValueError(f"starts must have shape {(x.shape[0], len(along))}, a row for each sample; got {starts.shape}")

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dmlops import _core
+from dmlops.resizing.steps import window_view
 
 __all__ = ["resampled"]
 
@@ -31,10 +32,7 @@ def resampled(array: Any, resampling: Any, axes: tuple[int, int], window: tuple[
         np.copyto(result, made.astype(np.uint8), where=_inside(made.shape, axes, begin, end))
     if window is None:
         return result
-    key = [slice(None)] * result.ndim
-    for axis, first, count in zip(axes, window[::2], window[1::2], strict=True):
-        key[axis] = slice(first, first + count)
-    return np.ascontiguousarray(result[tuple(key)])
+    return np.ascontiguousarray(window_view(result, axes, window[::2], window[1::2]))
 
 
 def _sums(x: Array, axes: tuple[int, int], one: Any, kind: int, shift: int) -> Array:

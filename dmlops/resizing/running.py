@@ -16,7 +16,7 @@ from dmlops.operators.sampling import fused, selected, taken
 from dmlops.operators.tracking import PART, how
 from dmlops.operators.windows import slice as window_of
 from dmlops.resizing.plans import ResizePlan
-from dmlops.resizing.steps import Alpha, Indices, Step, Window
+from dmlops.resizing.steps import Alpha, Indices, Step, Window, window_view
 
 __all__ = ["run"]
 
@@ -25,15 +25,11 @@ def run(name: str, array: Any, plan: ResizePlan, out: Any, device: Any, progress
     """Steps one after the other; the last one makes the result."""
     axes, steps = plan.axes, plan.steps or [Window((0, 0), plan.size)]
     for step in steps[:-1]:
-        array = view_of(array, step, axes) if isinstance(step, Window) else made("", array, step, axes, None, device, None)
+        if isinstance(step, Window):
+            array = window_view(array, axes, step.begin, step.size)
+        else:
+            array = made("", array, step, axes, None, device, None)
     return made(name, array, steps[-1], axes, out, device, progress)
-
-
-def view_of(array: Any, step: Window, axes: tuple[int, int]) -> Any:
-    key = [slice(None)] * array.ndim
-    for axis, begin, size in zip(axes, step.begin, step.size, strict=True):
-        key[axis] = slice(begin, begin + size)
-    return array[tuple(key)]
 
 
 def made(name: str, array: Any, step: Step, axes: tuple[int, int], out: Any, device: Any, progress: Any) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from dmlops import _core
 
-__all__ = ["Alpha", "Indices", "Step", "Sums", "Window", "opencv_steps", "pillow_steps", "torchvision_steps"]
+__all__ = ["Alpha", "Indices", "Step", "Sums", "Window", "opencv_steps", "pillow_steps", "torchvision_steps", "window_view"]
 
 _PILLOW, _REDUCE, _OPENCV, _TORCHVISION = range(4)  # dml_library
 _FILTERS = ("box", "bilinear", "hamming", "bicubic", "lanczos", "mks2013", "mks2021")  # dml_filter
@@ -56,6 +57,14 @@ class Alpha:
 
 
 Step: TypeAlias = Window | Indices | Sums | Alpha
+
+
+def window_view(array: Any, axes: Pair, begin: Sequence[int], size: Sequence[int]) -> Any:
+    """A view of the rows and columns from `begin` on."""
+    key = [slice(None)] * array.ndim
+    for axis, first, count in zip(axes, begin, size, strict=True):
+        key[axis] = slice(first, first + count)
+    return array[tuple(key)]
 
 
 # --- Pillow -------------------------------------------------------------------------------------------------------------
