@@ -438,9 +438,14 @@ def test_what_calls_of_transformers_have_is_explained():
     for more, words in (
         ({"return_tensors": "pt"}, "takes no return_tensors: results are NumPy arrays"),
         ({"size": 224}, "takes no size: keys belong to the configuration"),
+        ({"videos": [photo]}, "takes no videos: videos are the first argument, without a name"),
     ):
         with pytest.raises(TypeError, match=words):
             p(photo, **more)
+    with pytest.raises(TypeError, match="takes no images: pictures are the first argument, without a name"):
+        p(images=photo, return_tensors="pt")
+    with pytest.raises(ValueError, match="picture 0 is None"):
+        p()
     for wrong, kind in (("cat.jpg", "str"), ({"image": photo}, "dict"), (iter([photo]), "list_iterator")):
         with pytest.raises(TypeError, match=f"picture 0 is of type {kind}: pictures are arrays.*; a file is read first"):
             p(wrong)

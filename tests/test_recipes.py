@@ -393,3 +393,30 @@ def test_names_of_recipes_that_there_are_not(name, words):
     with pytest.raises(AttributeError, match=re.escape(words)):
         getattr(recipes, name)
     assert not hasattr(recipes, "__wrapped__")
+
+
+class Tensor:
+    """As torch has it: on a GPU, with a gradient."""
+
+    def __init__(self, array, done=()):
+        self.array, self.done, self.ndim, self.shape = array, done, array.ndim, array.shape
+
+    def __array__(self, *_, **__):
+        raise TypeError("can't convert cuda:0 device type tensor to numpy")
+
+    def detach(self):
+        return Tensor(self.array, (*self.done, "detach"))
+
+    def cpu(self):
+        return Tensor(self.array, (*self.done, "cpu"))
+
+    def numpy(self):
+        assert self.done == ("detach", "cpu")
+        return self.array
+
+
+@pytest.mark.driverless
+@pytest.mark.parametrize("name", NAMES)
+def test_tensors_on_a_gpu_are_downloaded_as_preprocessing_does(name):
+    case = small(name)
+    assert alike(called(case, [Tensor(one) for one in case.photos()]), called(case, case.photos()))

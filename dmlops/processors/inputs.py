@@ -86,7 +86,7 @@ def _picture(c: Configuration, photo: Any, place: int, form: str) -> Array:
     if mode_of_picture(photo) is not None:
         return _from_pillow(c, photo, where)
     is_tensor = hasattr(photo, "detach")
-    array = np.asarray(photo.detach().cpu().numpy() if is_tensor else on_host(photo, where))
+    array = np.asarray(on_host(photo, where))
     _check_bytes(c, array, where, type(photo).__name__)
     if "transforms" in c.given:
         array = np.moveaxis(array, 0, -1) if is_tensor and array.ndim == 3 else array
@@ -108,6 +108,8 @@ def on_host(photo: Any, where: str) -> Any:
     from dmlops import DeviceArray
 
     check_in_memory(photo, where)
+    if hasattr(photo, "detach"):  # a tensor of torch, which may be on a GPU, and may have a gradient
+        return photo.detach().cpu().numpy()
     return photo.numpy() if isinstance(photo, DeviceArray) else photo
 
 

@@ -80,7 +80,7 @@ class Preprocessor:
         return sorted(unread | set(self._configuration.given.get("ignored", ())))
 
     def __call__(
-        self, photos: Any, *, out: Mapping[str, Any] | None = None, device: Any = None, **others: Never
+        self, photos: Any = None, *, out: Mapping[str, Any] | None = None, device: Any = None, **others: Never
     ) -> dict[str, Any]:
         """Prepare pictures, or videos.
 
@@ -211,6 +211,8 @@ def _shape(result: Any) -> Any:
 def _of_transformers(name: str, *_: str) -> str:
     """What is said of an argument that transformers' processors have."""
     said = {
+        "images": "pictures are the first argument, without a name",
+        "videos": "videos are the first argument, without a name, of dmlops.preprocessing(..., video=True)",
         "return_tensors": "results are NumPy arrays, of which torch.from_numpy makes tensors without a copy",
     }.get(name, "keys belong to the configuration, a dict that dmlops.preprocessing takes")
     return f"a call of a preprocessor takes no {name}: {said}"
