@@ -23,7 +23,7 @@ typedef struct machine {
 
 /* --- memory --------------------------------------------------------------------------------------------------------- */
 
-/* Of `bytes` each, `stride` apart. */
+/* Of `bytes` each, `stride` apart. One function for both, with two strides, is slower: docs/tuning.md, "Formulas". */
 DML_INLINE void gather(void *to, const char *from, int64_t stride, int64_t count, const int bytes)
 {
     char *made = to;

@@ -65,7 +65,7 @@ typedef void dml_host_runner(const dml_plan *plan, const char *src, char *dst);
 /* See host_lookups.c. */
 typedef struct dml_host_stage {
     const dml_plan *plan;
-    dml_host_runner *run; /* dml_host_run_plain */
+    dml_host_runner *run; /* dml_host_run_plain, which calls what has this stage: named here, files would call in a circle */
     int row, col;         /* the axes that `row` and `col` of the job are blocks of */
     bool forwards;        /* axes that the source has backwards are forwards in the stage */
     char *memory;         /* for a block, from the pool of results; NULL where no stage is used */

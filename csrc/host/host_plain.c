@@ -171,6 +171,7 @@ static void choose_kernel(const dml_plan *plan, const char *src, dml_host_job *j
         choose_items(plan, kernel_of(plan->item), job);
 }
 
+/* The odometer goes by indices; these loops go by blocks, tell the kernel where it is, and move what is readable as well. */
 static void run_loops(loops *all, int depth, const char *src, char *dst)
 {
     const loop *loop = &all->loops[depth];
