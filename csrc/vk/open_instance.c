@@ -53,7 +53,7 @@ static bool asks_for_portability(PFN_vkEnumerateInstanceExtensionProperties enum
     if (enumerate(NULL, &count, NULL) == VK_SUCCESS && count)
         list = malloc(count * sizeof *list);
     if (!list || enumerate(NULL, &count, list) < 0)
-        count = 0;
+        count = 0; /* uncovered: needs another system or driver */
     for (uint32_t i = 0; i < count && !found; i++)
         found = strcmp(list[i].extensionName, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME) == 0;
     free(list);
