@@ -47,7 +47,9 @@ void dml_barriers_find(const dml_context *context, dml_submission *submission)
     bool writes;
     submission->conflicts = false;
     submission->host_sees = !submission->after_others || !result || result->data;
-    while (submission->after_others && (allocation = dml_transfer_next(submission->transfer, &at, &writes)))
+    if (!submission->after_others)
+        return;
+    while ((allocation = dml_transfer_next(submission->transfer, &at, &writes)))
         submission->conflicts |=
             (writes ? allocation->place->timeline_value : allocation->place->written) >= context->barriers.unordered;
 }
@@ -69,7 +71,9 @@ void dml_barriers_advance(dml_context *context, const dml_submission *submission
     bool writes;
     if (submission->conflicts || submission->has_barrier)
         context->barriers.unordered = submission->timeline_value;
-    while (submission->after_others && (allocation = dml_transfer_next(submission->transfer, &at, &writes))) {
+    if (!submission->after_others)
+        return;
+    while ((allocation = dml_transfer_next(submission->transfer, &at, &writes))) {
         allocation->place->timeline_value = submission->timeline_value;
         if (writes)
             allocation->place->written = submission->timeline_value;

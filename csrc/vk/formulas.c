@@ -56,7 +56,7 @@ static void make_plan(const dml_plan *of, dml_plan *plan)
     plan->entries = of->entries;
     plan->entries.offset = span.begin;
     plan->formula = of->formula;
-    dml_plan_add(plan, rows, 0, VALUES * APART * of->item);
+    dml_plan_add(plan, rows, 0, of->item * VALUES * APART);
     plan->axes[0].entry_stride = all / rows * of->entries.item;
     dml_plan_add(plan, VALUES, of->src_item, APART * of->item);
 }
