@@ -206,6 +206,7 @@ def test_explain_says_where_numbers_are_gathered_first(vulkan):
     assert passes_within(dmlops.fuse(lambda x: 255 - x.transpose(1, 0, 2)), x[:40, :40], vulkan) == 0, "little"
     assert passes_within(dmlops.fuse(lambda x: 255 - x[:, ::-1]), x[..., 0].copy(), vulkan) == 0
     assert passes_within(dmlops.fuse(scaled), x, vulkan) == 0, "near"
+    assert passes_within(dmlops.fuse(lambda x: x[:, ::-1] * np.float32(9)), x, vulkan) == 1, "a mirror"
     assert passes_within(dmlops.fuse(lambda x: x / np.float32(9)), x, vulkan) == 0
 
 

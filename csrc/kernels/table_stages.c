@@ -6,11 +6,13 @@
 enum { LONG_ROW = 1024 }; /* elements: rows of the destination that are longer lose little by being several */
 
 /* Whether one pass takes less than two: a window has a tile's numbers, and bytes that become bytes have no others in it; or
- * pixels stay together whose bytes become longer. */
+ * pixels stay together whose bytes become longer, but not of mirrors. */
 static bool are_near(const dml_lookups *lookups)
 {
     const dml_plan *plan = &lookups->plan;
     const bool are_pixels = lookups->words == DML_TABLES_MIXED;
+    if (plan->item > 1 && plan->axes[lookups->run].src_stride < 0)
+        return false;
     if (are_pixels && !lookups->windowed)
         return plan->src_item == 1 && plan->item > 1 && dml_magnitude(plan->axes[lookups->side].src_stride) == plan->src_item;
     const int64_t stride = dml_magnitude(plan->axes[lookups->run].src_stride);
