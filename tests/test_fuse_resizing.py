@@ -171,6 +171,26 @@ def test_views_are_read_where_they_lie_and_windows_are_resized_again():
     assert fused.prove(x).passes == 2
 
 
+BETWEEN = {
+    "two crops": lambda x: x[5:][4:][:6],
+    "a mirror and a crop": lambda x: x[::-1][3:8],
+    "every other row, backwards, and a crop": lambda x: x[::-2, 2:][1:6, ::-1],
+    "an axis that comes and goes": lambda x: x[5:][None][:, 4:10][0],
+    "one column, with an axis in its place": lambda x: x[:, :, None][:, 3],
+    "one row behind a transposition": lambda x: x.transpose(1, 0, 2)[4:, 6:][:, 3:4],
+}
+
+
+@pytest.mark.parametrize("name", BETWEEN)
+def test_views_one_after_the_other_are_of_the_window_that_was_resized(name):
+    """The first of them selects more than the window that is there."""
+    fused = dmlops.fuse(lambda x: dmlops.resize_pillow(BETWEEN[name](dmlops.resize_pillow(x, (20, 24))), (7, 9)))
+    for number, size in enumerate([(30, 40), (40, 33), (23, 29), (50, 50)]):
+        x = photos((*size, 3), number)
+        np.testing.assert_array_equal(fused(x, device="host"), fused.reference(x))
+    assert fused.prove(x).passes == 2
+
+
 def test_what_two_results_need_is_resized_once():
     def function(x):
         y = dmlops.resize_opencv(x, (20, 20))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from dmlops import _core
 from dmlops.fusion.graph import Input, Node, View
-from dmlops.fusion.layout import Piece
+from dmlops.fusion.layout import Along, Piece
 from dmlops.fusion.reads import Box
 from dmlops.resizing.steps import window_view
 
@@ -47,11 +47,7 @@ class Seen(NamedTuple):
     views: tuple[View, ...]
 
     def of(self, array: Any) -> Any:
-        first = self.source.first
-        for view in self.views:
-            array = selected(array, view, first)
-            first = (0,) * array.ndim
-        return array
+        return selected(array, _as_one(self.views), self.source.first) if self.views else array
 
 
 def seen(node: Node, sources: dict[Node, Source]) -> Seen | None:
@@ -65,6 +61,26 @@ def seen(node: Node, sources: dict[Node, Source]) -> Seen | None:
     return Seen(sources[node], tuple(reversed(views))) if node in sources else None
 
 
+def _as_one(views: Sequence[View]) -> View:
+    """Views one after the other, as one: of an array whose window alone is there, the first ones may select more than that."""
+    made = views[0]
+    for view in views[1:]:
+        inner, fixed = made.dims, dict(made.fixed)
+        for axis, at in view.fixed.items():
+            along = inner[axis]
+            if along.axis is not None:
+                fixed[along.axis] = along.start + along.step * at
+        dims = [one if one.axis is None else _along(inner[one.axis], one) for one in view.dims]
+        made = View(made.operands[0], dims, fixed)
+    return made
+
+
+def _along(inner: Along, outer: Along) -> Along:
+    """Indices of a dimension of a view, as those of the viewed array's axis."""
+    _, start, step, extent = outer
+    return Along(inner.axis, inner.start + inner.step * start, inner.step * step, extent)
+
+
 def selected(array: Any, view: View, first: Sequence[int]) -> Any:
     """What a view selects of an array with values, NumPy's or a device's; `first`: the indices of its first element."""
     key: list[Any] = [view.fixed[axis] - first[axis] if axis in view.fixed else None for axis in range(array.ndim)]
@@ -75,7 +91,8 @@ def selected(array: Any, view: View, first: Sequence[int]) -> Any:
             key[axis] = slice(start, None if stop < 0 else stop, step)
     kept = sorted(one.axis for one in view.dims if one.axis is not None)
     array = array[(*key, ...)].transpose([kept.index(one.axis) for one in view.dims if one.axis is not None])
-    return array[tuple(slice(None) if one.axis is not None else None for one in view.dims)]
+    array = array[tuple(slice(None) if one.axis is not None else None for one in view.dims)]
+    return array[tuple(slice(extent) for extent in view.shape)] if array.shape != view.shape else array
 
 
 class ResizePass(NamedTuple):
