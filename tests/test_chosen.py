@@ -96,6 +96,13 @@ def test_a_proof_of_one_sample():
     assert dmlops.fuse(lambda x, starts: dmlops.crops(x, starts, (4, 5))).prove(X[:1], STARTS[:1]).elements == 4 * 5 * 3
 
 
+def test_a_proof_of_one_index():
+    """It is a view of no axis, into which right values are written."""
+    function = dmlops.fuse(lambda x, chosen: x[:, chosen[-1]])
+    x, chosen = X[:, :, :, 0], np.array([2, 0, 5])
+    assert same(function(x, chosen, device="host"), x[:, 5]) and function.prove(x, chosen).passes == 1
+
+
 def test_starts_that_are_no_arguments(device):
     function = dmlops.fuse(lambda x: dmlops.crops(x, STARTS.tolist(), (4, 5), FLIP)[:, ::-1])
     assert same(function(X, device=device), reference.crops(X, STARTS, (4, 5), FLIP)[:, ::-1])

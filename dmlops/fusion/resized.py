@@ -91,7 +91,7 @@ def selected(array: Any, view: View, first: Sequence[int]) -> Any:
             key[axis] = slice(start, None if stop < 0 else stop, step)
     kept = sorted(one.axis for one in view.dims if one.axis is not None)
     array = array[(*key, ...)].transpose([kept.index(one.axis) for one in view.dims if one.axis is not None])
-    array = array[tuple(slice(None) if one.axis is not None else None for one in view.dims)]
+    array = array[(*(slice(None) if one.axis is not None else None for one in view.dims), ...)]  # never a number
     return array[tuple(slice(extent) for extent in view.shape)] if array.shape != view.shape else array
 
 
