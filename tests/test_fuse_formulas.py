@@ -462,13 +462,22 @@ def test_arrays_that_are_cut_on_devices(vulkan, traits):
     assert content(made) == content(expected)
 
 
+FEW_DENORMALS = np.where(np.arange(16) == 5, np.float32(1e-40), np.float32(3))
+FLUSHED = {
+    "products": lambda x: x * np.float32(0.3712),
+    "one of many constants": lambda x: np.where(x >= np.float32(1), np.float32(1), np.float32(0)) * FEW_DENORMALS,
+    "one value": lambda x: np.where(x == np.float32(12345.678), np.float32(1), np.float32(0)) * np.float32(1e-40),
+}
+
+
 @pytest.mark.skipif(sys.platform != "linux" or platform.machine() not in FLUSH, reason="this machine's fenv_t is not known")
 @pytest.mark.skipif("DMLOPS_TEST_DIRECT" in os.environ, reason="that driver runs workgroups in the thread that waits, too")
-def test_a_device_that_makes_other_bits_is_found(vulkan):
+@pytest.mark.parametrize("name", FLUSHED)
+def test_a_device_that_makes_other_bits_is_found(vulkan, name):
     """As one that flushes denormals where the host does not: here the host does, in this thread, and the device does not."""
-    libm, x = ctypes.CDLL("libm.so.6"), dmlops.asarray(np.ones(8, np.float32), device=vulkan)
-    fused = dmlops.fuse(lambda x: x * np.float32(0.3712))
-    fused(np.ones(8, np.float32), device="host")
+    libm, x = ctypes.CDLL("libm.so.6"), dmlops.asarray(np.ones(16, np.float32), device=vulkan)
+    fused = dmlops.fuse(lambda x: FLUSHED[name](x))
+    fused(np.ones(16, np.float32), device="host")
     before, flushing = ctypes.create_string_buffer(64), ctypes.create_string_buffer(64)
     at, bits = FLUSH[platform.machine()]
     libm.fegetenv(before), libm.fegetenv(flushing)
