@@ -69,8 +69,8 @@ static uint32_t kind_of(uint32_t bits)
     return kind + KINDS / 2 * (bits >> 31);
 }
 
-/* Finds the first row of each kind, which is the kinds of its constants: of a zero or an infinity a device may make a NaN of its
- * own, and of denormals zeros, where other rows bring out neither. */
+/* Finds the first row of each kind, which is the kinds of its constants: of a zero or an infinity a device may make a NaN of
+ * its own, and of denormals zeros, where other rows bring out neither. */
 static void find_rows(const dml_plan *of, trial *trial)
 {
     uint8_t seen[KINDS * KINDS * KINDS * KINDS / 8] = {0};
