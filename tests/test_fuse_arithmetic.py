@@ -98,6 +98,14 @@ def test_explain_names_it(vulkan):
         assert "arithmetic" not in repr(dmlops.fuse(other).explain(x, device=vulkan))
 
 
+def test_constants_that_are_no_numbers_have_the_bits_of_the_table():
+    """Of many elements as of few, for which the host always looks up."""
+    function = dmlops.fuse(lambda x: x * np.float32(np.inf) + np.float32([np.nan, 1, -np.nan]))
+    x = np.random.default_rng(0).integers(0, 256, (64, 80, 3), np.uint8)
+    rows = [function(row, device="host") for row in x]
+    assert function(x, device="host").tobytes() == np.stack(rows).tobytes()
+
+
 @pytest.mark.parametrize("wrong", [(2, 2), (1, 3)], ids=["another operation", "another constant"])
 def test_a_device_keeps_to_the_table_where_arithmetic_differs(device, monkeypatch, wrong):
     x = np.random.default_rng(0).integers(0, 256, (64, 80, 3), np.uint8)
