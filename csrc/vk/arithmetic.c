@@ -34,6 +34,12 @@ void dml_verdict_add(dml_context *context, uint64_t key, bool same)
     dml_lock_release(&context->lock);
 }
 
+void dml_free_unused(void *memory, dml_code code, const dml_status *status)
+{
+    if (!code || !status->in_use)
+        free(memory);
+}
+
 /* Computes all rows of a plan's table for these values. Entries that lie apart are the least to compile. */
 static dml_code compute(dml_context *context, const dml_plan *of, char *values, char *entries, dml_status *status)
 {
@@ -68,7 +74,7 @@ static dml_code try(dml_context *context, const dml_plan *plan, bool *same, dml_
     *same = !code;
     for (size_t i = 0; i < count && *same; i++)
         *same = memcmp(entries + i * APART * item, table + i * item, item) == 0;
-    free(values);
+    dml_free_unused(values, code, status);
     if (!code)
         dml_verdict_add(context, plan->arithmetic->key, *same);
     return code;

@@ -122,10 +122,10 @@ static uint64_t key_of(const trial *trial)
 static dml_code try(dml_context *context, const trial *trial, bool *same, dml_status *status)
 {
     const size_t bytes = (size_t)(trial->rows * trial->plan.axes[0].dst_stride);
-    char *made = calloc(2, bytes);
-    if (!made)
+    uint32_t *values = calloc(1, VALUES * sizeof *values + 2 * bytes);
+    if (!values)
         return dml_fail(status, DML_NO_MEMORY, "no memory for %zu bytes", 2 * bytes);
-    uint32_t values[VALUES];
+    char *made = (char *)(values + VALUES);
     make_values(trial, values);
     dml_program program;
     dml_program_of_plan(&program, &trial->plan);
@@ -135,7 +135,7 @@ static dml_code try(dml_context *context, const trial *trial, bool *same, dml_st
     if (!code)
         dml_host_run(&trial->plan, values, made + bytes, NULL);
     *same = !code && memcmp(made, made + bytes, bytes) == 0;
-    free(made);
+    dml_free_unused(values, code, status);
     return code;
 }
 

@@ -60,6 +60,9 @@ FAMILY_CALLS = [
 ]
 BICUBIC = _core._resampling(0, 3, (32, 4096), (20, 1000), (0.0, 0.0), (32.0, 4096.0), 1, True)  # as Pillow does
 SMALLER = _core._resample(X, BICUBIC, [0, 1], None, None, "host", None)  # here, since weights are cached
+FLOATS = RNG.normal(0, 100, (32, 300)).astype(np.float32)
+MAP = dmlops.fuse(lambda x: (x - np.float32(3)) * np.float32(0.5))  # which a device tries first
+MAPPED = MAP(FLOATS, device="host")
 TRAITS = ["mapped", "host_import", "staging", "range"]
 
 
@@ -176,6 +179,13 @@ class Run:
         if not np.array_equal(self.attempt(lambda: resize(dmlops.asarray(X), None).numpy()), SMALLER):
             raise Broken("wrong bytes of a resized device array")
 
+    def mapped(self):
+        """A map of floats: what the device makes of some values comes before it."""
+        if not np.array_equal(self.attempt(lambda: MAP(dmlops.asarray(FLOATS)).numpy()), MAPPED):
+            raise Broken("wrong bytes of a map")
+        if not np.array_equal(self.attempt(lambda: MAP(FLOATS, device=0)), MAPPED):
+            raise Broken("wrong bytes of a map of a host array")
+
     def split_in_place(self):
         """A failed call of several results leaves the array that they share with the input as it was."""
         same = X.copy()
@@ -203,7 +213,8 @@ class Run:
             yield traits, self.resident
             yield traits, self.resident_family
         yield {}, self.resized
-        for step in (lambda: self.operate(*CALLS[0]), self.resident, self.resized):  # by way of staging memory
+        yield {}, self.mapped
+        for step in (lambda: self.operate(*CALLS[0]), self.resident, self.resized, self.mapped):  # by way of staging memory
             yield {"mapped": 0, "host_import": 0}, step
         for call in (CALLS[3], FAMILY_CALLS[2], FAMILY_CALLS[3]):  # in several submissions
             yield {"host_import": 0, "staging": 40_000}, lambda call=call: self.operate(*call)
