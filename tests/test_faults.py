@@ -253,6 +253,32 @@ def test_arrays_of_a_lost_device(library):
     support.run_python(None, args=("-c", LOST), env=faults.environment(library))
 
 
+TRIED = """
+import time
+import dmlops, faults, numpy as np
+layer = faults.Layer()
+by = np.outer([1e-40, 1e-30, 1e-20, 1e-10, 1, 1e10, 1e20, 1e30], np.arange(1, 9)).astype(np.float32).reshape(-1)
+x, large = dmlops.asarray(np.ones((2000, 64), np.float32)), dmlops.asarray(np.ones((4000, 4000), np.float32))
+for _ in range(2):
+    kept = dmlops.transpose(large)
+    dmlops.synchronize()
+kept = [dmlops.transpose(large) for _ in range(8)]  # which the device does first
+layer.arm("vulkan", 1, "VK_ERROR_DEVICE_LOST", only="vkWaitForFences")
+try:
+    dmlops.fuse(lambda x: x * by)(x)
+    raise SystemExit("no error")
+except dmlops.DeviceLostError:
+    assert layer.fired
+time.sleep(2)
+"""
+
+
+@pytest.mark.needs_import
+def test_memory_that_a_lost_device_still_writes_to_is_not_freed(library):
+    """When it tries a formula."""
+    support.run_python(None, args=("-c", TRIED), env=faults.environment(library))
+
+
 RECORDING = """
 import dmlops, faults, numpy as np
 layer = faults.Layer()
