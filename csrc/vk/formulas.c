@@ -57,15 +57,15 @@ static void make_values(const trial *trial, uint32_t values[VALUES])
     }
 }
 
-/* Of a constant's bits: its sign, and whether it is zero, denormal, infinite or how large. */
+/* Of a constant's bits: its sign, and whether it is zero, denormal, infinite, NaN or how large. */
 static uint32_t kind_of(uint32_t bits)
 {
     const uint32_t magnitude = bits & 0x7FFFFFFF, exponent = magnitude >> 23;
-    uint32_t kind = 3 + exponent / 52;
+    uint32_t kind = 4 + exponent / 64;
     if (exponent == 0)
         kind = magnitude != 0;
     else if (exponent == 255)
-        kind = 2;
+        kind = magnitude > 0x7F800000 ? 3 : 2;
     return kind + KINDS / 2 * (bits >> 31);
 }
 
