@@ -1,5 +1,6 @@
 #include "base/parallel.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,8 +14,9 @@
 /* Memory, not cores, bounds copies: more threads would gain little. */
 enum { MOST_HELPERS = 3 };
 
-/* Helpers that are still at work are polled for so long: to be woken takes some 50 us. */
-enum { POLL_NS = 200000 };
+/* Helpers that are still at work are polled for so long, and a helper that was at work polls for the next loop: to be woken
+ * takes some 50 us. Whoever polls leaves its core to other threads. */
+enum { POLL_NS = 200000, IDLE_POLL_NS = 50000 };
 
 /* On the stack of the thread that waits for it. */
 typedef struct loop {
@@ -30,7 +32,8 @@ static struct {
     dml_lock lock; /* of all below and of the loop: held for moments, never while a body runs */
     dml_cond begun, left;
     int helpers; /* started */
-    loop *loop;  /* NULL: helpers are idle */
+    loop *loop;        /* NULL: helpers are idle */
+    atomic_uint loops; /* that helpers were called for; read without the lock, too */
 } state = {.lock = DML_LOCK_INIT, .begun = DML_COND_INIT, .left = DML_COND_INIT};
 
 /* With the lock held, which is released while bodies run: takes indices until none is left, or time is up. */
@@ -47,18 +50,36 @@ static void take_part(loop *loop)
     }
 }
 
+/* With the lock held, which is released meanwhile: waits for a loop that helpers are called for. */
+static void wait_for_loop(bool polls)
+{
+    const unsigned loops = state.loops;
+    if (polls) {
+        dml_lock_release(&state.lock);
+        const int64_t start = dml_nanoseconds();
+        while (state.loops == loops && dml_nanoseconds() - start < IDLE_POLL_NS)
+            dml_yield();
+        dml_lock_acquire(&state.lock);
+    }
+    if (state.loops == loops)
+        dml_cond_wait(&state.begun, &state.lock);
+}
+
 static DML_THREAD helper(void *number)
 {
     char name[16];
     snprintf(name, sizeof name, "dmlops-host-%d", (int)(intptr_t)number);
     dml_thread_name(name);
+    bool worked = false;
     dml_lock_acquire(&state.lock);
     while (true) {
         loop *loop = state.loop;
         if (!loop || loop->wanted == 0) {
-            dml_cond_wait(&state.begun, &state.lock);
+            wait_for_loop(worked);
+            worked = false;
             continue;
         }
+        worked = true;
         loop->wanted--;
         loop->inside++;
         take_part(loop);
@@ -93,6 +114,7 @@ static void call_helpers(loop *loop)
     while (state.helpers < loop->wanted && dml_thread_start(helper, (void *)(intptr_t)(state.helpers + 1)))
         state.helpers++;
     state.loop = loop;
+    state.loops++;
     dml_cond_wake_all(&state.begun);
 }
 
