@@ -31,7 +31,7 @@ typedef struct loop {
 static struct {
     dml_lock lock; /* of all below and of the loop: held for moments, never while a body runs */
     dml_cond begun, left;
-    int helpers; /* started */
+    int helpers;       /* started */
     loop *loop;        /* NULL: helpers are idle */
     atomic_uint loops; /* that helpers were called for; read without the lock, too */
 } state = {.lock = DML_LOCK_INIT, .begun = DML_COND_INIT, .left = DML_COND_INIT};
