@@ -12,13 +12,28 @@ from collections.abc import Sequence
 from dmlops.processors.plans import Size
 
 __all__ = [
+    "best_resize",
     "bounded_pixels",
+    "bounded_volume",
+    "by_area",
+    "by_bisection",
     "fitting",
+    "halved",
+    "is_large",
+    "lfm2",
     "longest_and_even",
     "longest_edge",
+    "navit",
+    "nearest_grid",
+    "pixel_budget",
+    "refined",
     "shortest_and_longest",
     "shortest_edge",
+    "sliced_grid",
     "upwards",
+    "with_least_sides",
+    "within_budget",
+    "yolos",
 ]
 
 
@@ -33,18 +48,21 @@ def shortest_edge(size: Size, edge: int) -> Size:
 def shortest_and_longest(size: Size, edge: int, most: int | None) -> Size:
     """image_transforms.get_size_with_aspect_ratio: the bound is rounded, the other side is not."""
     height, width = size
-    raw: float | None = None
-    if most is not None:
-        low, high = float(min(size)), float(max(size))
-        if high / low * edge > most:
-            raw = most * low / high
-            edge = int(round(raw))
+    edge, factor = _capped(size, edge, most)
     if (height <= width and height == edge) or (width <= height and width == edge):
         return size
-    factor = edge if most is None or raw is None else raw
     if width < height:
         return int(factor * height / width), edge
     return edge, int(factor * width / height)
+
+
+def _capped(size: Size, edge: int, most: int | None) -> tuple[int, float]:
+    """The shorter side's edge, so that the longer side is `most` at most: rounded, and as it is."""
+    low, high = float(min(size)), float(max(size))
+    if most is None or high / low * edge <= most:
+        return edge, edge
+    raw = most * low / high
+    return int(round(raw)), raw
 
 
 def fitting(size: Size, height: int, width: int) -> Size:
@@ -59,6 +77,19 @@ def longest_edge(size: Size, edge: int) -> Size:
     return int(size[0] * scale + 0.5), int(size[1] * scale + 0.5)
 
 
+def longest_and_even(size: Size, longest: int) -> Size:
+    """The longer side is `longest`, the other one even: Idefics3 and SmolVLM."""
+    height, width = size
+    ratio = width / height
+    if width >= height:
+        width, height = longest, int(longest / ratio)
+        height += height % 2
+    else:
+        height, width = longest, int(longest * ratio)
+        width += width % 2
+    return max(height, 1), max(width, 1)
+
+
 def upwards(size: Sequence[int], divisor: int) -> Size:
     """The next multiples of a divisor."""
     return -(-size[0] // divisor) * divisor, -(-size[1] // divisor) * divisor
@@ -66,10 +97,15 @@ def upwards(size: Sequence[int], divisor: int) -> Size:
 
 def bounded_pixels(size: Size, factor: int, least: int, most: int, frames: int = 1, times: int = 1) -> Size:
     """smart_resize of Qwen2-VL: sides are multiples of a factor, their product lies within bounds; also `times` of it."""
-    height, width = size
     if max(size) / min(size) > 200:
         raise ValueError(f"absolute aspect ratio must be smaller than 200, got {max(size) / min(size)}")
-    rows, columns = round(height / factor) * factor, round(width / factor) * factor
+    return _bounded(size, 0, factor, least, most, frames, times)
+
+
+def _bounded(size: Size, side: int, factor: int, least: int, most: int, frames: int = 1, times: int = 1) -> Size:
+    """The nearest multiples of a factor, at least `side`; others where these are beyond the bounds."""
+    height, width = size
+    rows, columns = (max(side, round(length / factor) * factor) for length in size)
     if times * rows * columns > most:
         beta = math.sqrt((frames * height * width) / most)
         return max(factor, math.floor(height / beta / factor) * factor), max(factor, math.floor(width / beta / factor) * factor)
@@ -83,19 +119,11 @@ def yolos(size: Size, edge: int, most: int | None) -> Size:
     """YolosImageProcessor: as shortest_and_longest, then down to multiples of 16."""
     height, width = size
     if width < height and width == edge:  # no early return there
-        found = _scaled(size, edge, most)
+        edge, factor = _capped(size, edge, most)
+        found = int(factor * height / width), edge
     else:
         found = shortest_and_longest(size, edge, most)
     return found[0] - found[0] % 16, found[1] - found[1] % 16
-
-
-def _scaled(size: Size, edge: int, most: int | None) -> Size:
-    height, width = size
-    raw: float | None = None
-    if most is not None and float(max(size)) / float(min(size)) * edge > most:
-        raw = most * float(min(size)) / float(max(size))
-        edge = int(round(raw))
-    return int((edge if raw is None else raw) * height / width), edge
 
 
 def bounded_volume(size: Size, frames: int, time: int, factor: int, least: int, most: int) -> Size:
@@ -261,16 +289,7 @@ def pixel_budget(size: Size, most_side: int | None, least: int | None, most: int
 
 def lfm2(size: Size, factor: int, least: int, most: int) -> Size:
     """smart_resize of LFM2-VL: bounds are of tokens; at least one factor a side."""
-    least, most = least * factor**2, most * factor**2
-    height, width = size
-    rows, columns = (max(factor, round(length / factor) * factor) for length in size)
-    if rows * columns > most:
-        beta = math.sqrt((height * width) / most)
-        return max(factor, math.floor(height / beta / factor) * factor), max(factor, math.floor(width / beta / factor) * factor)
-    if rows * columns < least:
-        beta = math.sqrt(least / (height * width))
-        return math.ceil(height * beta / factor) * factor, math.ceil(width * beta / factor) * factor
-    return rows, columns
+    return _bounded(size, factor, factor, least * factor**2, most * factor**2)
 
 
 def is_large(size: Size, patch: int, down: int, most: int, tolerance: float) -> bool:
@@ -286,18 +305,6 @@ def is_large(size: Size, patch: int, down: int, most: int, tolerance: float) -> 
 def _whole(length: float, divisor: int) -> int:
     return max(round(length / divisor) * divisor, divisor)
 
-
-def longest_and_even(size: Size, longest: int) -> Size:
-    """The longer side is `longest`, the other one even: Idefics3 and SmolVLM."""
-    height, width = size
-    ratio = width / height
-    if width >= height:
-        width, height = longest, int(longest / ratio)
-        height += height % 2
-    else:
-        height, width = longest, int(longest * ratio)
-        width += width % 2
-    return max(height, 1), max(width, 1)
 
 
 def best_resize(size: tuple[float, float], resolution: int, factor: int, grows: bool) -> Size:
