@@ -20,8 +20,11 @@ __all__ = [
     "FILTERS",
     "Part",
     "centre_crop",
+    "check_channels",
+    "cut",
     "frames",
     "in_groups",
+    "in_tiles",
     "mask",
     "nested",
     "one_by_one",
@@ -29,8 +32,10 @@ __all__ = [
     "padded_to_size",
     "resampling",
     "rescaled",
+    "resized",
     "stacked",
     "table",
+    "table_of",
 ]
 
 # Of Pillow's numbers, which transformers' files have. The second: torchvision's word for it.
@@ -86,6 +91,11 @@ def cut(part: Part, rows: int, columns: int, tile: Size) -> list[Part]:
     return [part.then(Window(*place, *tile)) for place in places]
 
 
+def in_tiles(part: Part, rows: int, columns: int, tile: Size, name: str) -> list[Part]:
+    """Resized to so many tiles, and cut into them."""
+    return cut(resized(part, (rows * tile[0], columns * tile[1]), name), rows, columns, tile)
+
+
 def resampling(c: Configuration, key: str = "resample") -> str:
     """The filter's name, in the backend's library."""
     number = 2 if c[key] is None else c[key]
@@ -101,18 +111,23 @@ def resampling(c: Configuration, key: str = "resample") -> str:
 
 def rescaled(c: Configuration, channels: int) -> Array:
     """Rescaling alone."""
-    return _table(c.is_pillow, channels, _factor(c), None, None)
+    return table_of(c, channels, _factor(c), None, None)
 
 
 def _factor(c: Configuration) -> float | None:
     return c.needed("rescale_factor") if c["do_rescale"] else None
 
 
-def table(c: Configuration, channels: int = 3) -> Array:
+def table(c: Configuration, channels: int) -> Array:
     """Rescaling and normalising, as most classes do it."""
     factor = _factor(c)
     mean, std = (c.needed("image_mean"), c.needed("image_std")) if c["do_normalize"] else (None, None)
     check_channels(c, mean, std, channels)
+    return table_of(c, channels, factor, mean, std)
+
+
+def table_of(c: Configuration, channels: int, factor: float | None, mean: Any, std: Any) -> Array:
+    """The same with these numbers; None: that step is not there."""
     mean, std = (tuple(one) if isinstance(one, list) else one for one in (mean, std))
     return _table(c.is_pillow, channels, factor, mean, std)
 

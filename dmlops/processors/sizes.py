@@ -306,7 +306,6 @@ def _whole(length: float, divisor: int) -> int:
     return max(round(length / divisor) * divisor, divisor)
 
 
-
 def best_resize(size: tuple[float, float], resolution: int, factor: int, grows: bool) -> Size:
     height, width = size
     if height * width > resolution * resolution or grows:

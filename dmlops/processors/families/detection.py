@@ -73,7 +73,7 @@ def mask_former_size(c: Configuration, size: Size) -> Size:
     return rules.upwards((height, width), divisor) if divisor > 0 else (height, width)
 
 
-def detr(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, size: SizeRule = detr_size) -> Plan:
+def detr(c: Configuration, pictures: Sequence[Size], channels: int, *, size: SizeRule = detr_size) -> Plan:
     parts = prepared(c, frames(pictures), size, crops=False)
     values = table(c, channels)
     if not c["do_pad"]:
@@ -87,7 +87,7 @@ def detr(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, size:
 def mask_former(
     c: Configuration,
     pictures: Sequence[Size],
-    channels: int = 3,
+    channels: int,
     *,
     size: SizeRule = mask_former_size,
     pads_to_size: bool = True,
@@ -98,7 +98,7 @@ def mask_former(
     return {"pixel_values": stacked(parts, table(c, channels)), "pixel_mask": mask(parts)}
 
 
-def eomt(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def eomt(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """`do_split_image` cuts along the longer side; `do_pad` adds bytes of zero."""
     parts = prepared(c, frames(pictures), crops=False)
     wanted = c.size(square=False)

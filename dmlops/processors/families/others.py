@@ -11,7 +11,7 @@ import numpy as np
 from dmlops.processors import sizes as rules
 from dmlops.processors import value_tables
 from dmlops.processors.configuration import Configuration, census, size_from
-from dmlops.processors.families.standard import SizeRule, by_keys, centred, cropped, donut, prepared
+from dmlops.processors.families.standard import by_keys, centred, cropped, donut, dpt, prepared
 from dmlops.processors.margins import trimmed
 from dmlops.processors.parts import (
     Part,
@@ -26,11 +26,12 @@ from dmlops.processors.parts import (
     resized,
     stacked,
     table,
+    table_of,
 )
 from dmlops.processors.plans import Array, Plan, Resize, Size, Sizes, Window
 
 
-def layout(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, bgr: bool = False, scales: bool = True) -> Plan:
+def layout(c: Configuration, pictures: Sequence[Size], channels: int, *, bgr: bool = False, scales: bool = True) -> Plan:
     """LayoutLM. Words come from OCR, which is no part of the pixels."""
     c.refuse_if("apply_ocr", "words and boxes come from Tesseract: say apply_ocr=false, and run it apart")
     parts = prepared(c, frames(pictures), crops=False)
@@ -41,7 +42,7 @@ def layout(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, bgr
     return {"pixel_values": stacked(parts, values, None, tuple(range(channels))[:: -1 if bgr else 1])}
 
 
-def mobile_vit(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def mobile_vit(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """Never normalised; the first three channels in reverse order."""
     values = rescaled(c, channels)
     if c["do_flip_channel_order"] and channels != 3:
@@ -51,7 +52,7 @@ def mobile_vit(c: Configuration, pictures: Sequence[Size], channels: int = 3) ->
     return {"pixel_values": stacked(parts, values, None, order)}
 
 
-def flava(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def flava(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     c.refuse_if("return_image_mask", "the masks are random")
     found: Plan = {"pixel_values": stacked(prepared(c, frames(pictures)), table(c, channels))}
     if c["return_codebook_pixels"]:
@@ -78,8 +79,7 @@ def _codebook_table(c: Configuration, channels: int) -> Array:
     factor = c["codebook_rescale_factor"] if c["codebook_do_rescale"] else None
     mean, std = (c["codebook_image_mean"], c["codebook_image_std"]) if c["codebook_do_normalize"] else (None, None)
     check_channels(c, mean, std, channels)
-    make = value_tables.pillow_table if c.is_pillow else value_tables.torchvision_table
-    found = make(channels, factor, mean, std)
+    found = table_of(c, channels, factor, mean, std)
     if not c["codebook_do_map_pixels"]:
         return found
     if found.dtype != np.float32:
@@ -87,7 +87,7 @@ def _codebook_table(c: Configuration, channels: int) -> Array:
     return np.float32(1 - 2 * _EPS) * found + np.float32(_EPS)
 
 
-def sam2(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def sam2(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     parts = prepared(c, frames(pictures))
     if c["do_pad"]:
         parts = padded_to_size(c, parts)
@@ -95,7 +95,7 @@ def sam2(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
     return {"pixel_values": pixels, "original_sizes": np.array(pictures)}
 
 
-def sapiens(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def sapiens(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """`do_pad`: fitted, then in the middle of bytes of zero."""
     parts = frames(pictures)
     if c["do_resize"] and c["do_pad"]:
@@ -107,7 +107,7 @@ def sapiens(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Pl
     return {"pixel_values": stacked(cropped(c, parts), table(c, channels))}
 
 
-def super_point(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def super_point(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """Never normalised."""
     c.refuse_if("do_grayscale", "grey is a weighted sum of three channels of floats")
     values = rescaled(c, channels)
@@ -115,15 +115,15 @@ def super_point(c: Configuration, pictures: Sequence[Size], channels: int = 3) -
     return {"pixel_values": stacked(parts, values)}
 
 
-def depth_anything(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, size: SizeRule) -> Plan:
+def depth_anything(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """Zeros around, up to a multiple of `size_divisor`."""
-    parts = prepared(c, frames(pictures), size, crops=False)
+    parts = prepared(c, frames(pictures), dpt, crops=False)
     if c["do_pad"] and c["size_divisor"] is not None:
         parts = centred(parts, c["size_divisor"])
     return {"pixel_values": stacked(parts, table(c, channels))}
 
 
-def tvp(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
+def tvp(c: Configuration, pictures: Sizes, channels: int) -> Plan:
     """Frames of videos; the longer side fitted, the other one cut off to a whole number; channels in reverse order."""
     parts = prepared(c, frames(pictures), _tvp_size)
     if c["do_pad"]:
@@ -147,7 +147,7 @@ def _tvp_size(c: Configuration, size: Size) -> Size:
     return int(longest * (size[0] * 1.0 / size[1])), longest
 
 
-def fuyu(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
+def fuyu(c: Configuration, pictures: Sizes, channels: int) -> Plan:
     """Only what is too large is resized; bytes of `padding_value` at the bottom and on the right."""
     wanted = c.size()
     frame = wanted["height"], wanted["width"]
@@ -186,7 +186,7 @@ def _fuyu_size(size: Size, most: Size) -> Size:
     return int(size[0] * scale), int(size[1] * scale)
 
 
-def lc_net(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def lc_net(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """PP-LCNet: the shorter side rounded, up to a divisor; channels in reverse order behind the table."""
 
     def size(c: Configuration, size: Size) -> Size:
@@ -200,7 +200,7 @@ def lc_net(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Pla
     return {"pixel_values": stacked(prepared(c, frames(pictures), size), table(c, channels), None, (2, 1, 0))}
 
 
-def without_antialias(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def without_antialias(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """PP-DocLayout: uint8 without antialiasing."""
     parts = frames(pictures)
     if c["do_resize"]:
@@ -218,7 +218,7 @@ def _not_antialiased(c: Configuration, part: Part, size: Size, name: str) -> Par
     return part if size == part.size else part.then(Resize(*size, name, False))
 
 
-def recognition(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def recognition(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """PP-OCRv6: all pictures get the size that the widest one needs; BGR."""
     parts, target = frames(pictures), _recognised(c, pictures)
     if c["do_resize"]:
@@ -243,7 +243,7 @@ def _recognised(c: Configuration, pictures: Sequence[Size]) -> Size:
     return height, min(width, wanted)
 
 
-def slanext(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def slanext(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """The longer side fitted, by a bilinear filter of its own."""
     parts = frames(pictures)
     if c["do_resize"]:
@@ -260,7 +260,7 @@ def slanext(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Pl
     return {"pixel_values": stacked(parts, table(c, channels))}
 
 
-def apertus(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def apertus(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """Sides are multiples of `spatial_factor`, the area within bounds; batches are padded with zeros."""
     parts = frames(pictures)
     if c["do_resize"]:
@@ -295,7 +295,7 @@ def adapt_older(c: Configuration) -> None:
         raise ValueError(f"{c.name}: size must have 'shortest_edge', or 'height' and 'width'")
 
 
-def emu3(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def emu3(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """As Apertus, with keys of its own; batches are always padded."""
     c.put("do_pad", True)
     c.put("size", {"min_pixels": c["min_pixels"], "max_pixels": c["max_pixels"]})
@@ -308,7 +308,7 @@ def _padded_with_sizes(c: Configuration, parts: list[Part], channels: int) -> Pl
     return {"pixel_values": stacked(parts, table(c, channels)), "image_sizes": sizes}
 
 
-def nougat(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def nougat(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     if not c.is_pillow:
         c.refuse_if("do_align_long_axis", "the original turns other axes in a batch")
     return donut(c, pictures, channels, nougat=True)

@@ -171,7 +171,7 @@ def muse(c: Configuration, size: Size, factor: int) -> Size:
 def qwen(
     c: Configuration,
     pictures: Sequence[Size],
-    channels: int = 3,
+    channels: int,
     *,
     size: Budget = area,
     layout: Layout = merged,
@@ -189,7 +189,7 @@ def qwen(
     return found | ({"image_merge_sizes": np.full(len(parts), merge, np.int64)} if merges else {})
 
 
-def glm5(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def glm5(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """GLM-5: the content is fitted into an aligned frame, with bytes of zero at the bottom and on the right."""
     patch, merge, copies = c["patch_size"], c["merge_size"], c["temporal_patch_size"]
     factor = patch * merge * expand(c)
@@ -212,7 +212,7 @@ def glm5_fitted(c: Configuration, part: Part, count: int, time: int, factor: int
     return resized(part, content, resampling(c)).then(Window(0, 0, *frame))
 
 
-def kimi(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def kimi(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """Kimi: never enlarged, bytes of zero up to a multiple of merge x patch."""
     patch, merge = c["patch_size"], c["merge_size"]
     wanted = c.size()
@@ -228,7 +228,7 @@ def kimi(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
     return {"pixel_values": rows_of(parts, table(c, channels), plain, patch), "image_grid_thw": grids(parts, patch)}
 
 
-def neo(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def neo(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """NeoMME: bytes of zero up to whole patches."""
     patch, parts = c["patch_size"], frames(pictures)
     if c["do_resize"]:
@@ -245,7 +245,7 @@ def neo(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
 # --- a fixed number of rows ---
 
 
-def siglip2(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def siglip2(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     patch, most = c["patch_size"], c["max_num_patches"]
     parts = frames(pictures)
     if c["do_resize"]:
@@ -272,7 +272,7 @@ def _pooled(c: Configuration, pictures: Sequence[Size]) -> tuple[list[Part], int
     return parts, patch, pooling, tokens
 
 
-def gemma4(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def gemma4(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     parts, patch, pooling, tokens = _pooled(c, pictures)
     most, grid = tokens * pooling**2, grids(parts, patch)[:, 1:]
     return {
@@ -290,7 +290,7 @@ def positions(grid: Array, most: int) -> Array:
     return found
 
 
-def gemma4_unified(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def gemma4_unified(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """A patch is pooling x pooling of Gemma 4's together."""
     parts, patch, pooling, tokens = _pooled(c, pictures)
     grid = grids(parts, patch * pooling)[:, 1:]
@@ -301,7 +301,7 @@ def gemma4_unified(c: Configuration, pictures: Sequence[Size], channels: int = 3
     }
 
 
-def lfm2(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def lfm2(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """LFM2-VL: a large picture in tiles, with a smaller one of the whole; then rows of patches, and zeros behind them."""
     patch, least, most = c["encoder_patch_size"], c["min_tiles"], c["max_tiles"]
     if not c["do_image_splitting"]:
@@ -319,7 +319,7 @@ def lfm2(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
         ):
             side = c["tile_size"]
             columns, count = canvases.by_aspect_ratio(part.size, (side, side), least, most)
-            made = cut(resized(part, (side * count, side * columns), resampling(c)), count, columns, (side, side))
+            made = in_tiles(part, count, columns, (side, side), resampling(c))
             if c["use_thumbnail"] and len(made) != 1:
                 made.append(resized(part, size, resampling(c)))
             grid = count, columns
@@ -354,7 +354,7 @@ def _lfm2_pixels(c: Configuration, parts: Sequence[Part], values: Array, patch: 
     }
 
 
-def inkling(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, first: bool = True) -> Plan:
+def inkling(c: Configuration, pictures: Sequence[Size], channels: int, *, first: bool = True) -> Plan:
     """Inkling: (patches, 2, P, P, C), with a column more where the width is a multiple; Inkling 2: (patches, P, P, C).
 
     What lies beyond the picture is what the table would make of -1.
@@ -425,7 +425,7 @@ def _beyond(c: Configuration, channels: int) -> Array:
     return np.full(channels, value * np.float32(c["rescale_factor"]) if c["do_rescale"] else value, np.float32)
 
 
-def mini_cpm(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, always: bool = False) -> Plan:
+def mini_cpm(c: Configuration, pictures: Sequence[Size], channels: int, *, always: bool = False) -> Plan:
     """MiniCPM-V: (1, C, P, L), patches side by side: the whole picture, then slices of it.
 
     `always`: MiniCPM-OCR, which may look at glyphs.

@@ -20,7 +20,7 @@ def as_float(values: Array) -> Array:
     return values.astype(np.float32)
 
 
-def mllama(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
+def mllama(c: Configuration, pictures: Sizes, channels: int) -> Plan:
     for key in ("do_pad", "do_resize"):
         if not c[key]:
             raise ValueError(f"{c.name}: {key} must be true")
@@ -52,7 +52,7 @@ def mllama(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
     return {"pixel_values": pixels, "aspect_ratio_ids": ids, "aspect_ratio_mask": masks, "num_tiles": counts}
 
 
-def idefics2(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
+def idefics2(c: Configuration, pictures: Sizes, channels: int) -> Plan:
     """`do_image_splitting`: four quarters, then the whole."""
     groups = []
     for group in in_groups(frames(pictures), pictures.groups):
@@ -128,7 +128,7 @@ def _whole_tiles(size: Size, side: int) -> Size:
     return height, width
 
 
-def idefics3(c: Configuration, pictures: Sizes, channels: int = 3, *, capped: bool = False) -> Plan:
+def idefics3(c: Configuration, pictures: Sizes, channels: int, *, capped: bool = False) -> Plan:
     """Resized, resized to whole tiles, and the whole picture behind the tiles. `capped` (UltraVBert): so many tiles at most."""
     side, name = c["max_image_size"]["longest_edge"], resampling(c)
     groups: list[list[Part]] = []
@@ -173,7 +173,7 @@ def _idefics3_by_keys(c: Configuration, size: Size, side: int, capped: bool) -> 
     return idefics3_size(size, longest) if longest else height_and_width(c)
 
 
-def granite_docling(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
+def granite_docling(c: Configuration, pictures: Sizes, channels: int) -> Plan:
     """Tiles of all pages of a sample, and a mask of them."""
     tile, name, values = height_and_width(c), resampling(c), table(c, channels)
     groups: list[list[Part]] = []

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dmlops.processors import value_tables
 from dmlops.processors.configuration import Configuration
 from dmlops.processors.families.standard import height_and_width, prepared
-from dmlops.processors.parts import Part, frames, resampling, resized, stacked, table
+from dmlops.processors.parts import Part, frames, resampling, resized, stacked, table, table_of
 from dmlops.processors.plans import Plan, Size, Window
 
 
@@ -21,7 +20,7 @@ def on_square(part: Part, color: tuple[int, ...]) -> Part:
 
 
 def color_of(mean: Any, channels: int) -> tuple[int, ...]:
-    """int(x * 255) of a mean; a number is the first channel's, others are 0."""
+    """int(x * 255) of each channel's mean."""
     color = tuple(int(x * 255) for x in mean)
     if len(color) != channels:
         raise ValueError(f"the background has {len(color)} channels, the picture {channels}")
@@ -29,13 +28,14 @@ def color_of(mean: Any, channels: int) -> tuple[int, ...]:
 
 
 def background(value: Any, channels: int) -> tuple[int, ...]:
+    """A number is the first channel's, others are 0."""
     color = (value, *[0] * (channels - 1)) if isinstance(value, int) else tuple(value)
     if len(color) != channels:
         raise ValueError(f"background_color has {len(color)} elements, the picture {channels} channels")
     return color
 
 
-def llava(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def llava(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """`do_pad`: a square of the mean's colour first."""
     parts = frames(pictures)
     if c["do_pad"]:
@@ -45,7 +45,7 @@ def llava(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan
     return {"pixel_values": stacked(prepared(c, parts), table(c, channels))}
 
 
-def janus(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def janus(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     parts = [_janus_part(c, part, "size", "resample", "image_mean", channels) for part in frames(pictures)]
     return {"pixel_values": stacked(parts, table(c, channels))}
 
@@ -65,7 +65,7 @@ def _janus_part(c: Configuration, part: Part, size: str, resample: str, mean: st
     return on_square(part, (127,) * 3 if c[mean] is None else color_of(c[mean], channels))
 
 
-def hybrid(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def hybrid(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """DeepSeek-VL: a large picture, and a small one that is made of it."""
     for key in ("do_resize", "do_pad"):
         if not c[key]:
@@ -80,9 +80,8 @@ def hybrid(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Pla
     small = [_janus_part(c, part, "size", "resample", "image_mean", channels) for part in large]
     values = table(c, channels)
     mean, std = c["high_res_image_mean"], c["high_res_image_std"]
-    make = value_tables.pillow_table if c.is_pillow else value_tables.torchvision_table
     factor = c["rescale_factor"] if c["do_rescale"] else None
-    high = make(channels, factor, mean if c["do_normalize"] else None, std)
+    high = table_of(c, channels, factor, mean if c["do_normalize"] else None, std)
     return {
         "pixel_values": stacked(small, values),
         "high_res_pixel_values": stacked(large, high),

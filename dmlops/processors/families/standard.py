@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dmlops.processors import sizes as rules
+from dmlops.processors import value_tables
 from dmlops.processors.configuration import Configuration
 from dmlops.processors.parts import (
     Part,
@@ -140,10 +141,10 @@ def pixtral(c: Configuration, size: Size) -> Size:
 # --- one picture ---
 
 
-def prepared(c: Configuration, parts: Sequence[Part], size: SizeRule | None = by_keys, crops: bool = True) -> list[Part]:
+def prepared(c: Configuration, parts: Sequence[Part], size: SizeRule = by_keys, crops: bool = True) -> list[Part]:
     """Resized and cropped, where the configuration says so."""
     found = list(parts)
-    if size and c["do_resize"]:
+    if c["do_resize"]:
         name = resampling(c)
         found = [resized(part, size(c, part.size), name) for part in found]
     return cropped(c, found) if crops else found
@@ -160,42 +161,36 @@ def cropped(c: Configuration, parts: Sequence[Part]) -> list[Part]:
 def standard(
     c: Configuration,
     pictures: Sequence[Size],
-    channels: int = 3,
+    channels: int,
     *,
-    size: SizeRule | None = by_keys,
+    size: SizeRule = by_keys,
     crops: bool = True,
     pads: bool = False,
     values: Callable[[Configuration, int], Array] = table,
     name: str = "pixel_values",
-    order: Sequence[int] | None = None,
-    more: Callable[[Configuration, list[Part]], Plan] | None = None,
 ) -> Plan:
     """The _preprocess of the backends, and of classes that have another size, table or name.
 
-    `crops`: do_center_crop has an effect; `pads`: do_pad and pad_size have an effect; `order` of the
-    channels; `more`: results that follow from the sizes.
+    `crops`: do_center_crop has an effect; `pads`: do_pad and pad_size have an effect.
     """
     parts = prepared(c, frames(pictures), size, crops)
     if pads and c["do_pad"]:
         parts = padded_to_size(c, parts)
-    plan: Plan = {name: stacked(parts, values(c, channels), None, order)}
-    return plan | (more(c, parts) if more else {})
+    return {name: stacked(parts, values(c, channels))}
 
 
 def frames_of_videos(
     c: Configuration,
     pictures: Sizes,
-    channels: int = 3,
+    channels: int,
     *,
-    size: SizeRule = by_keys,
     values: Callable[[Configuration, int], Array] = table,
-    name: str = "pixel_values",
 ) -> Plan:
     """(N, T, C, H, W), or a list of videos where shapes differ."""
-    parts = prepared(c, frames(pictures), size)
+    parts = prepared(c, frames(pictures))
     if any(len({part.size for part in group}) > 1 for group in in_groups(parts, pictures.groups)):
         c.refuse(None, "the frames of a video have different sizes")
-    return {name: videos_of(c, parts, pictures, values(c, channels))}
+    return {"pixel_values": videos_of(c, parts, pictures, values(c, channels))}
 
 
 def videos_of(c: Configuration, parts: Sequence[Part], pictures: Sizes, values: Array) -> Pixels | list[Pixels]:
@@ -208,7 +203,7 @@ def videos_of(c: Configuration, parts: Sequence[Part], pictures: Sizes, values: 
     return stacked(parts, values, lead) if same else made  # type: ignore[return-value]
 
 
-def crop_as_size(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def crop_as_size(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """ConvNeXT: below 384 it resizes to more and crops, else it resizes to a square."""
 
     def made(part: Part) -> Part:
@@ -224,7 +219,7 @@ def crop_as_size(c: Configuration, pictures: Sequence[Size], channels: int = 3) 
     return {"pixel_values": stacked(parts, table(c, channels))}
 
 
-def perceiver(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def perceiver(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """A square of size / crop_size of the shorter side, then resized."""
     parts = frames(pictures)
     if c["do_center_crop"]:
@@ -246,16 +241,9 @@ def perceiver(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> 
 
 def efficient_net(c: Configuration, channels: int) -> Array:
     """`include_top` divides by the deviation again; `rescale_offset` subtracts one after rescaling, and nothing is folded."""
-    from dmlops.processors.value_tables import identity, normalized, torchvision_normalized
-
-    normalize = normalized if c.is_pillow else torchvision_normalized
+    normalize = value_tables.normalized if c.is_pillow else value_tables.torchvision_normalized
     if c["do_rescale"] and c["rescale_offset"]:
-        factor = c.needed("rescale_factor")
-        found = identity(channels)
-        found = (
-            (found * np.float64(factor)).astype(np.float32) if c.is_pillow else found.astype(np.float32) * np.float32(factor)
-        )
-        found = found - np.float32(1)
+        found = rescaled(c, channels) - np.float32(1)
         found = normalize(found, c["image_mean"], c["image_std"]) if c["do_normalize"] else found
     else:
         found = table(c, channels)
@@ -267,9 +255,9 @@ def efficient_net(c: Configuration, channels: int) -> Array:
     return normalize(found, 0, c["image_std"])
 
 
-def masked(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, size: SizeRule) -> Plan:
+def masked(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """BridgeTower, Vilt: batches are padded with zeros, with a mask; BridgeTower crops to a shortest edge."""
-    parts = prepared(c, frames(pictures), size, crops=False)
+    parts = prepared(c, frames(pictures), bridge_tower, crops=False)
     if c.name.startswith("BridgeTower") and c["do_center_crop"]:
         edge = c.size("crop_size")["shortest_edge"]
         parts = [part.then(centre_crop(part.size, {"height": edge, "width": edge}, c.is_pillow)) for part in parts]
@@ -289,7 +277,7 @@ def centred(parts: Sequence[Part], divisor: int) -> list[Part]:
     return found
 
 
-def centre_padded(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def centre_padded(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """DPT and CHMv2: zeros around, up to a multiple of `size_divisor`."""
     parts = prepared(c, frames(pictures), dpt, crops=not c.is_pillow)
     if c["do_pad"] and (c["size_divisor"] is not None or not c.is_pillow):
@@ -297,7 +285,7 @@ def centre_padded(c: Configuration, pictures: Sequence[Size], channels: int = 3)
     return {"pixel_values": stacked(parts, table(c, channels))}
 
 
-def sam_masks(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def sam_masks(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     parts = prepared(c, frames(pictures), sam, crops=False)
     sizes = np.array([part.size for part in parts])
     parts = cropped(c, parts)
@@ -307,7 +295,7 @@ def sam_masks(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> 
     return found | {"original_sizes": np.array(pictures), "reshaped_input_sizes": sizes}
 
 
-def swin2sr(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def swin2sr(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """No resize; mirrored at the bottom and on the right up to a multiple, by a whole one where it is one."""
     c.put("size_divisor", c["pad_size"] if c["pad_size"] is not None and "size_divisor" not in c.given else c["size_divisor"])
     values, parts = rescaled(c, channels), frames(pictures)
@@ -327,7 +315,7 @@ def adapt_donut(c: Configuration) -> None:
         c.put("size", list(c.given["size"])[::-1])
 
 
-def donut(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, nougat: bool = False) -> Plan:
+def donut(c: Configuration, pictures: Sequence[Size], channels: int, *, nougat: bool = False) -> Plan:
     """Turned so that the long axes agree, the shorter side fitted, what is too large made smaller, then bytes of zero around.
 
     `nougat`: bicubic makes it smaller, whatever `resample` says, by Pillow after a reduction; do_center_crop has no effect.
@@ -366,11 +354,7 @@ def _thumbnail(part: Part, wanted: Size, name: str, gap: float | None) -> Part:
     return part if (height, width) == part.size else part.then(Resize(height, width, name, True, gap))
 
 
-def image_sizes(c: Configuration, parts: list[Part]) -> Plan:
-    return {"image_sizes": np.array([part.size for part in parts])}
-
-
-def pixtral_padded(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def pixtral_padded(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """The sizes are those behind the resize (torchvision), or behind the crop (Pillow)."""
     parts = prepared(c, frames(pictures), pixtral, crops=False)
     before, parts = parts, cropped(c, parts)

@@ -12,7 +12,7 @@ from dmlops.processors import canvases, value_tables
 from dmlops.processors.configuration import Configuration
 from dmlops.processors.families.squares import background, color_of, on_square
 from dmlops.processors.families.standard import by_keys, cropped, height_and_width, size_by
-from dmlops.processors.parts import Part, check_channels, cut, frames, mask, nested, resampling, resized, stacked, table
+from dmlops.processors.parts import Part, check_channels, cut, frames, in_tiles, mask, nested, resampling, resized, stacked, table
 from dmlops.processors.plans import Array, Pixels, Plan, Size, Sizes, Window
 
 # --- LLaVA ---
@@ -26,7 +26,7 @@ def _tile_sizes(c: Configuration) -> tuple[Size, int]:
     return whole, crop.get("height") or size.get("height") or size["shortest_edge"]
 
 
-def llava_next(c: Configuration, pictures: Sizes, channels: int = 3, *, one_alone: bool = False) -> Plan:
+def llava_next(c: Configuration, pictures: Sizes, channels: int, *, one_alone: bool = False) -> Plan:
     """The whole picture, then the tiles of the best of the given resolutions, in whose middle the picture lies on zeros.
 
     `one_alone` (LLaVA-OneVision): several pictures of one sample are not cut, but put on a square.
@@ -43,11 +43,11 @@ def llava_next(c: Configuration, pictures: Sizes, channels: int = 3, *, one_alon
         if c["do_resize"]:
             tiles = [resized(one, by_keys(c, one.size), name) for one in tiles]
         groups.append(cropped(c, tiles))
-    found: Plan = {"pixel_values": _by_picture(groups, values, bool(c["do_pad"]), channels), "image_sizes": np.array(pictures)}
+    found: Plan = {"pixel_values": _by_picture(groups, values, bool(c["do_pad"])), "image_sizes": np.array(pictures)}
     return found | ({"batch_num_images": np.array(pictures.groups)} if one_alone else {})
 
 
-def _by_picture(groups: Sequence[Sequence[Part]], values: Array, pads: bool, channels: int) -> Pixels | list[Pixels]:
+def _by_picture(groups: Sequence[Sequence[Part]], values: Array, pads: bool) -> Pixels | list[Pixels]:
     """(N, tiles, C, H, W); a list of (tiles, C, H, W) where numbers differ and nothing is padded."""
     if {part.shape for group in groups for part in group} != {groups[0][0].shape}:
         raise ValueError("the tiles of a picture must have one size")
@@ -60,12 +60,17 @@ def _on_best_canvas(part: Part, resolutions: Sequence[Sequence[int]], side: int,
     canvas = canvases.best_resolution(part.size, resolutions)
     part = resized(part, canvases.fitted_up(part.size, canvas), name)
     before = [(outer - inner) // 2 for outer, inner in zip(canvas, part.size, strict=True)]
-    part = part.then(Window(-before[0], -before[1], *canvas))
-    found = []
-    for row in range(0, canvas[0], side):
-        for column in range(0, canvas[1], side):
-            found.append(part.then(Window(row, column, min(side, canvas[0] - row), min(side, canvas[1] - column))))
-    return found
+    return _windows(part.then(Window(-before[0], -before[1], *canvas)), side)
+
+
+def _windows(part: Part, side: int) -> list[Part]:
+    """Row by row, those at the ends smaller."""
+    height, width = part.size
+    return [
+        part.then(Window(row, column, min(side, height - row), min(side, width - column)))
+        for row in range(0, height, side)
+        for column in range(0, width, side)
+    ]
 
 
 # --- tiles of one size, and the whole picture as one more ---
@@ -81,7 +86,7 @@ def least_scale(c: Configuration, size: Size, tile: Size) -> tuple[int, int]:
     return canvases.by_scale(size, tile[0], c["max_patches"])
 
 
-def tiles(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, grid: GridRule = nearest_ratio) -> Plan:
+def tiles(c: Configuration, pictures: Sequence[Size], channels: int, *, grid: GridRule = nearest_ratio) -> Plan:
     """GotOcr2, Cohere2Vision: the tiles, then the whole picture unless there is one tile."""
     groups = []
     for part in frames(pictures):
@@ -93,11 +98,11 @@ def tiles(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, grid
 
 def with_whole(part: Part, tile: Size, grid: GridRule, c: Configuration, name: str) -> list[Part]:
     columns, rows = grid(c, part.size, tile)
-    found = cut(resized(part, (tile[0] * rows, tile[1] * columns), name), rows, columns, tile)
+    found = in_tiles(part, rows, columns, tile, name)
     return found if len(found) == 1 else [*found, resized(part, tile, name)]
 
 
-def ovis2(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def ovis2(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """The whole picture comes first."""
     parts, grids = [], []
     for part in frames(pictures):
@@ -108,7 +113,7 @@ def ovis2(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan
                 columns, rows = canvases.covering(part.size, tile[0], c["max_patches"])
             else:
                 columns, rows = nearest_ratio(c, part.size, tile)
-            tiled, grid = cut(resized(part, (tile[0] * rows, tile[1] * columns), name), rows, columns, tile), (rows, columns)
+            tiled, grid = in_tiles(part, rows, columns, tile, name), (rows, columns)
             tiled = tiled if len(tiled) == 1 else [resized(part, tile, name), *tiled]
         parts += [resized(one, by_keys(c, one.size), resampling(c)) for one in tiled] if c["do_resize"] else tiled
         grids.append(grid)
@@ -116,28 +121,37 @@ def ovis2(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan
     return {"pixel_values": stacked(parts, table(c, channels)), "grids": np.array(grids)}
 
 
-def deepseek_ocr(c: Configuration, pictures: Sequence[Size], channels: int = 3, *, counts: bool = True) -> Plan:
+def _local_tiles(c: Configuration, part: Part, name: str) -> tuple[tuple[int, int], list[Part]]:
+    """Columns and rows, and the tiles, of a picture that is larger than one; others have none."""
+    if not c["crop_to_patches"] or max(part.size) <= c["tile_size"]:
+        return (1, 1), []
+    tile = c["tile_size"], c["tile_size"]
+    columns, rows = nearest_ratio(c, part.size, tile)
+    return (columns, rows), in_tiles(part, rows, columns, tile, name)
+
+
+def _fitted_on_square(part: Part, side: int, name: str, color: tuple[int, ...]) -> Part:
+    scale = side / max(part.size)
+    return on_square(resized(part, (round(part.size[0] * scale), round(part.size[1] * scale)), name), color)
+
+
+def deepseek_ocr(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """The whole picture on a square, and tiles of pictures larger than one, as another result."""
     name, values = resampling(c), table(c, channels)
     local: list[Part] = []
     numbers, parts = [], []
     color = background(c["background_color"], channels)
     for part in frames(pictures):
-        count = 0
-        if c["crop_to_patches"] and max(part.size) > c["tile_size"]:
-            tile = c["tile_size"], c["tile_size"]
-            columns, rows = nearest_ratio(c, part.size, tile)
-            local += cut(resized(part, (tile[0] * rows, tile[1] * columns), name), rows, columns, tile)
-            count = rows * columns
-        numbers.append(count)
+        _, made = _local_tiles(c, part, name)
+        local += made
+        numbers.append(len(made))
         side = height_and_width(c)[0] if c["crop_to_patches"] else c["tile_size"]
-        scale = side / max(part.size)
-        parts.append(on_square(resized(part, (round(part.size[0] * scale), round(part.size[1] * scale)), name), color))
+        parts.append(_fitted_on_square(part, side, name, color))
     found: Plan = {"pixel_values": stacked(parts, values), "num_local_patches": np.array(numbers)}
     return found | ({"pixel_values_local": stacked(local, values)} if local else {})
 
 
-def aria(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def aria(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """Each picture, or each tile of it, in the top left of a square; num_crops is the greatest number of tiles."""
     side, name = c["max_image_size"], resampling(c)
     if side not in (490, 980):
@@ -162,7 +176,7 @@ def aria(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
     }
 
 
-def llama4(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def llama4(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """Tiles of a canvas with zeros at the bottom and on the right, then the whole picture; values are rounded to bfloat16."""
     if not c["do_resize"]:
         raise ValueError(f"{c.name}: do_resize must be true")
@@ -205,7 +219,7 @@ def _bfloat16_table(c: Configuration, channels: int) -> Array:
 # --- tiles of other sizes ---
 
 
-def gemma3(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def gemma3(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """`do_pan_and_scan`: the whole picture, then strips of a long one."""
     parts, numbers = [], []
     for part in frames(pictures):
@@ -237,7 +251,7 @@ def _strips(c: Configuration, part: Part) -> list[Part]:
     return found
 
 
-def perception(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def perception(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """PerceptionLM: (1 + tiles, C, H, W) of each picture, the whole one first."""
     side, name, groups = c["tile_size"], resampling(c), []
     for part in frames(pictures):
@@ -247,18 +261,18 @@ def perception(c: Configuration, pictures: Sequence[Size], channels: int = 3) ->
         made = [resized(part, (side, side), name)]
         if c["vision_input_type"] == "thumb+tile":
             columns, rows = canvases.perception(part.size, side, c["max_num_tiles"]) if c["max_num_tiles"] > 1 else (1, 1)
-            made += cut(resized(part, (rows * side, columns * side), name), rows, columns, (side, side))
+            made += in_tiles(part, rows, columns, (side, side), name)
         groups.append(made)
-    return {"pixel_values": _by_picture_or_list(groups, table(c, channels), channels)}
+    return {"pixel_values": _by_picture_or_list(groups, table(c, channels))}
 
 
-def _by_picture_or_list(groups: Sequence[Sequence[Part]], values: Array, channels: int) -> Any:
+def _by_picture_or_list(groups: Sequence[Sequence[Part]], values: Array) -> Any:
     if len(set(map(len, groups))) == 1 and len({part.shape for group in groups for part in group}) == 1:
         return nested(groups, values)
     return [stacked(group, values) for group in groups]
 
 
-def step3(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def step3(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """Step-3: the whole picture, resized twice, and windows of another size, if it is large or long."""
     whole, side, name, values = height_and_width(c)[0], c["patch_size"], resampling(c), table(c, channels)
     parts, local, counts, newlines = [], [], [], []
@@ -281,36 +295,21 @@ def step3(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan
     return found
 
 
-def _windows(part: Part, side: int) -> list[Part]:
-    """Row by row, those at the ends smaller."""
-    height, width = part.size
-    return [
-        part.then(Window(row, column, min(side, height - row), min(side, width - column)))
-        for row in range(0, height, side)
-        for column in range(0, width, side)
-    ]
-
-
-def unlimited_ocr(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def unlimited_ocr(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """As DeepSeek-OCR, with the grid of tiles, and a picture that is distorted where it is not cut and small."""
     name, values = resampling(c), table(c, channels)
     color, target = background(c["background_color"], channels), max(height_and_width(c))
     local: list[Part] = []
     parts, numbers, grids = [], [], []
     for part in frames(pictures):
-        grid, made = (1, 1), []
-        if c["crop_to_patches"] and max(part.size) > c["tile_size"]:
-            tile = c["tile_size"], c["tile_size"]
-            grid = nearest_ratio(c, part.size, tile)
-            made = cut(resized(part, (tile[0] * grid[1], tile[1] * grid[0]), name), grid[1], grid[0], tile)
+        grid, made = _local_tiles(c, part, name)
         local += made
         numbers.append(len(made))
         grids.append(list(grid))
         if not c["crop_to_patches"] and target <= c["maximum_pad_value"]:
             parts.append(resized(part, (target, target), name))
-            continue
-        scale = target / max(part.size)
-        parts.append(on_square(resized(part, (round(part.size[0] * scale), round(part.size[1] * scale)), name), color))
+        else:
+            parts.append(_fitted_on_square(part, target, name, color))
     found: Plan = {"pixel_values": stacked(parts, values)}
     found |= {"pixel_values_local": stacked(local, values)} if local else {}
     return found | {"num_local_patches": numbers, "patches_grid": grids}

@@ -18,7 +18,7 @@ __all__ = ["transforms"]
 _PILLOW = {names[0] for names in FILTERS.values()}
 
 
-def transforms(c: Configuration, pictures: Sequence[Size], channels: int = 3) -> Plan:
+def transforms(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     """(N, C, H, W); a list where shapes differ."""
     parts, values = frames(pictures), value_tables.identity(channels)
     for step in c["transforms"]:

@@ -31,7 +31,7 @@ def videos(c: Configuration, pictures: Sizes) -> list[list[Part]]:
 def plain(
     c: Configuration,
     pictures: Sizes,
-    channels: int = 3,
+    channels: int,
     *,
     name: str = "pixel_values_videos",
     values: Callable[[Configuration, int], Array] = table,
@@ -54,7 +54,7 @@ def vivit_table(c: Configuration, channels: int) -> Array:
     return value_tables.torchvision_normalized(found, c["image_mean"], c["image_std"]) if c["do_normalize"] else found
 
 
-def sam2(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
+def sam2(c: Configuration, pictures: Sizes, channels: int) -> Plan:
     size, groups = c.size(), videos(c, pictures)
     if "height" not in size:
         c.refuse("size", "reshaped_input_sizes are those of 'height' and 'width'")
@@ -129,7 +129,7 @@ def rows_in_budget(c: Configuration, size: Size, count: int, factor: int) -> Siz
 def patched(
     c: Configuration,
     pictures: Sizes,
-    channels: int = 3,
+    channels: int,
     *,
     size: Budget,
     layout: p.Layout = p.merged,
@@ -175,7 +175,7 @@ def _in_rows(groups: list[list[Part]], values: Array, layout: p.Layout, patch: i
     return {"pixel_values_videos": pixels, "video_grid_thw": np.array(grid, np.int64)}
 
 
-def glm5(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
+def glm5(c: Configuration, pictures: Sizes, channels: int) -> Plan:
     patch, merge, time = c["patch_size"], c["merge_size"], c["temporal_patch_size"]
     factor = patch * merge * p.expand(c)
     groups = videos(c, pictures)
@@ -185,7 +185,7 @@ def glm5(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
     return _in_rows(groups, table(c, channels), p.merged, patch, merge, time)
 
 
-def mini_max(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
+def mini_max(c: Configuration, pictures: Sizes, channels: int) -> Plan:
     """Grids of segments of at most `vision_segment_max_frames`."""
 
     def size(c: Configuration, size: Size, count: int, factor: int) -> Size:
@@ -202,7 +202,7 @@ def mini_max(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
     return found | {"video_grid_thw": np.array(grids, np.int64), "num_chunks_per_video": np.array(counts)}
 
 
-def kimi(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
+def kimi(c: Configuration, pictures: Sizes, channels: int) -> Plan:
     """Plain patches of each frame; grids of chunks of `temporal_patch_size` frames."""
     patch, time, wanted = c["patch_size"], c["temporal_patch_size"], c.size()
     if c["size"] is not None and (not wanted.get("max_height") or wanted["max_height"] != wanted.get("max_width")):
@@ -231,7 +231,7 @@ def kimi(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
     }
 
 
-def gemma4(c: Configuration, pictures: Sizes, channels: int = 3, *, unified: bool = False) -> Plan:
+def gemma4(c: Configuration, pictures: Sizes, channels: int, *, unified: bool = False) -> Plan:
     """(frames, rows, P x P x C) with zeros behind the rows."""
     found = (p.gemma4_unified if unified else p.gemma4)(
         c, [part.size for group in videos(c, pictures) for part in group], channels
@@ -246,7 +246,7 @@ def gemma4(c: Configuration, pictures: Sizes, channels: int = 3, *, unified: boo
     }
 
 
-def smol(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
+def smol(c: Configuration, pictures: Sizes, channels: int) -> Plan:
     """Resized twice; shorter videos have zeros behind them, and masks of ones all the same."""
     c.refuse_if("video_sampling", "it changes the class's other keys")
     parts = frames(pictures)
@@ -269,7 +269,7 @@ def smol(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
     return {"pixel_values": nested(groups, values, most), "pixel_attention_mask": masks}
 
 
-def mini_cpm(c: Configuration, pictures: Sizes, channels: int = 3) -> Plan:
+def mini_cpm(c: Configuration, pictures: Sizes, channels: int) -> Plan:
     """Each frame whole, then in slices."""
     if c["stack_frames"] > 1:
         c.refuse("stack_frames", "frames are put together by their time stamps")
