@@ -10,7 +10,20 @@ import numpy as np
 
 from dmlops.processors.plans import Size
 
-__all__ = ["best_resolution", "by_aspect_ratio", "by_scale", "covering", "fitted_up", "llama4", "mllama", "mllama_ratios"]
+__all__ = [
+    "Step3",
+    "best_resolution",
+    "by_aspect_ratio",
+    "by_scale",
+    "covering",
+    "fitted_down",
+    "fitted_up",
+    "llama4",
+    "mllama",
+    "mllama_ratios",
+    "perception",
+    "step3",
+]
 
 
 def _grids(least: int, most: int, side: int | None = None) -> list[tuple[int, int]]:
@@ -41,14 +54,14 @@ def by_scale(size: Size, tile: int, most: int) -> tuple[int, int]:
     return grids[int(np.argmin(np.where(scales < 1.0, 10e9, scales)))]
 
 
-def covering(size: Size, side: int, most: int, threshold: float = 0.9) -> tuple[int, int]:
-    """(rows and columns as Ovis2 names them): the fewest tiles that keep nine tenths of the pixels."""
+def covering(size: Size, side: int, most: int) -> tuple[int, int]:
+    """(columns, rows) of Ovis2, which divides the height by the columns here: the fewest tiles that keep 0.9 of the pixels."""
     height, width = size
     found = []
     for grid in _grids(1, most):
         regions = _regions(height, width, grid)
         found.append((grid, sum(_covered(*one, side) for one in regions) / (width * height)))
-    enough = [one for one in found if one[1] > threshold]
+    enough = [one for one in found if one[1] > 0.9]
     if enough:
         return min(enough, key=lambda one: (one[0][0] * one[0][1], -one[1]))[0]
     return min(found, key=lambda one: (-one[1], one[0][0] * one[0][1]))[0]
@@ -102,13 +115,18 @@ def fitted_down(size: Size, canvas: Size) -> Size:
     return max(canvas[0], 1), max(min(math.floor(size[1] * by_height), canvas[1]), 1)
 
 
+def _by_ratio(most: int) -> dict[float, list[tuple[int, int]]]:
+    """All grids of at most so many tiles, by the quotient of their two numbers; more tiles first."""
+    found: dict[float, list[tuple[int, int]]] = {}
+    for count in range(most, 0, -1):
+        for first in (one for one in range(1, count + 1) if count % one == 0):
+            found.setdefault(first / (count // first), []).append((first, count // first))
+    return found
+
+
 def llama4(size: Size, tile: int, most: int, largest: bool) -> Size:
     """The canvas of Llama 4: the least enlargement, or the greatest if `largest`; scales are compared in float32."""
-    ratios: dict[float, list[tuple[int, int]]] = {}
-    for count in range(most, 0, -1):
-        for rows in (one for one in range(1, count + 1) if count % one == 0):
-            ratios.setdefault(rows / (count // rows), []).append((rows, count // rows))
-    canvases = np.array([(rows * tile, columns * tile) for one in ratios.values() for rows, columns in one])
+    canvases = np.array([(rows * tile, columns * tile) for one in _by_ratio(most).values() for rows, columns in one])
     heights, widths = (canvases[:, k].astype(np.float32) / np.float32(size[k]) for k in (0, 1))
     scales = np.where(heights > widths, widths, heights)
     up = scales[scales >= 1]
@@ -136,15 +154,6 @@ def mllama(size: Size, most: int, tile: int) -> tuple[Size, Size]:
     if width / size[1] < height / size[0]:
         return canvas, (min(math.floor(size[0] * (width / size[1])) or 1, height), width)
     return canvas, (height, min(math.floor(size[1] * (height / size[0])) or 1, width))
-
-
-def _by_ratio(most: int) -> dict[float, list[tuple[int, int]]]:
-    """All (columns, rows) of at most so many tiles, by their ratio; more tiles first."""
-    found: dict[float, list[tuple[int, int]]] = {}
-    for count in range(most, 0, -1):
-        for columns in (one for one in range(1, count + 1) if count % one == 0):
-            found.setdefault(columns / (count // columns), []).append((columns, count // columns))
-    return found
 
 
 def perception(size: Size, tile: int, most: int) -> tuple[int, int]:

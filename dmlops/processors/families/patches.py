@@ -11,7 +11,7 @@ import numpy as np
 from dmlops.processors import canvases, value_tables
 from dmlops.processors import sizes as rules
 from dmlops.processors.configuration import Configuration
-from dmlops.processors.parts import Part, cut, frames, resampling, resized, table
+from dmlops.processors.parts import Part, frames, in_tiles, resampling, resized, table
 from dmlops.processors.plans import Array, Axis, Block, Pixels, Plan, Size, Window, in_order
 
 # (height, width, channels, patch, merge, copies) -> the axes of one picture's rows; and the shape of a row.
@@ -195,14 +195,16 @@ def glm5(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     factor = patch * merge * expand(c)
     parts = frames(pictures)
     if c["do_resize"]:
-        parts = [glm5_fitted(c, part, copies, copies, factor, c["min_image_tokens"], c["max_image_tokens"]) for part in parts]
+        parts = [glm5_fitted(c, part, copies, factor) for part in parts]
     return {
         "pixel_values": rows_of(parts, table(c, channels), merged, patch, merge, copies),
         "image_grid_thw": grids(parts, patch),
     }
 
 
-def glm5_fitted(c: Configuration, part: Part, count: int, time: int, factor: int, least: int, most: int) -> Part:
+def glm5_fitted(c: Configuration, part: Part, count: int, factor: int) -> Part:
+    """One of `count` frames."""
+    time, least, most = c["temporal_patch_size"], c["min_image_tokens"], c["max_image_tokens"]
     height, width = part.size
     frame = rules.within_budget(part.size, count, time, factor, least, most)
     scale = min(frame[0] / height, frame[1] / width)
@@ -213,19 +215,22 @@ def glm5_fitted(c: Configuration, part: Part, count: int, time: int, factor: int
 
 
 def kimi(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
+    patch, parts = c["patch_size"], kimi_fitted(c, frames(pictures))
+    return {"pixel_values": rows_of(parts, table(c, channels), plain, patch), "image_grid_thw": grids(parts, patch)}
+
+
+def kimi_fitted(c: Configuration, parts: list[Part]) -> list[Part]:
     """Kimi: never enlarged, bytes of zero up to a multiple of merge x patch."""
-    patch, merge = c["patch_size"], c["merge_size"]
     wanted = c.size()
     if c["size"] is not None and (not wanted.get("max_height") or wanted["max_height"] != wanted.get("max_width")):
         raise ValueError(f"{c.name}: size must have the keys 'max_height' and 'max_width' with the same value")
-    parts = frames(pictures)
-    if c["do_resize"]:
-        found = []
-        for part in parts:
-            inner, outer = rules.navit(part.size, patch, merge, c["max_patches"], wanted["max_height"])
-            found.append(resized(part, inner, resampling(c)).then(Window(0, 0, *outer)))
-        parts = found
-    return {"pixel_values": rows_of(parts, table(c, channels), plain, patch), "image_grid_thw": grids(parts, patch)}
+    if not c["do_resize"]:
+        return parts
+    found = []
+    for part in parts:
+        inner, outer = rules.navit(part.size, c["patch_size"], c["merge_size"], c["max_patches"], wanted["max_height"])
+        found.append(resized(part, inner, resampling(c)).then(Window(0, 0, *outer)))
+    return found
 
 
 def neo(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
@@ -250,9 +255,14 @@ def siglip2(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
     parts = frames(pictures)
     if c["do_resize"]:
         parts = [resized(part, rules.by_bisection(part.size, patch, most), resampling(c)) for part in parts]
+    return _masked_rows(parts, table(c, channels), patch, most)
+
+
+def _masked_rows(parts: Sequence[Part], values: Array, patch: int, most: int) -> Plan:
+    """(N, most, P x P x C) with zeros behind the rows, a mask of these, and rows and columns of patches."""
     grid = grids(parts, patch)[:, 1:]
     return {
-        "pixel_values": rows_of(parts, table(c, channels), plain_last, patch, most=most),
+        "pixel_values": rows_of(parts, values, plain_last, patch, most=most),
         "pixel_attention_mask": (np.arange(most) < grid.prod(1)[:, None]).astype(np.int32),
         "spatial_shapes": grid,
     }
@@ -342,16 +352,12 @@ def _lfm2_rows(c: Configuration) -> int:
 
 
 def _lfm2_pixels(c: Configuration, parts: Sequence[Part], values: Array, patch: int, rows: int) -> Plan:
+    if c["do_pad"]:
+        return _masked_rows(parts, values, patch, rows)
     grid = grids(parts, patch)[:, 1:]
-    if not c["do_pad"]:
-        if len({tuple(one) for one in grid}) > 1:
-            raise ValueError(f"{c.name}: pictures of different sizes need do_pad")
-        return {"pixel_values": rows_of(parts, values, plain_last, patch, most=int(grid[0].prod()))}
-    return {
-        "pixel_values": rows_of(parts, values, plain_last, patch, most=rows),
-        "pixel_attention_mask": (np.arange(rows) < grid.prod(1)[:, None]).astype(np.int32),
-        "spatial_shapes": grid,
-    }
+    if len({tuple(one) for one in grid}) > 1:
+        raise ValueError(f"{c.name}: pictures of different sizes need do_pad")
+    return {"pixel_values": rows_of(parts, values, plain_last, patch, most=int(grid[0].prod()))}
 
 
 def inkling(c: Configuration, pictures: Sequence[Size], channels: int, *, first: bool = True) -> Plan:
@@ -434,19 +440,13 @@ def mini_cpm(c: Configuration, pictures: Sequence[Size], channels: int, *, alway
         c.refuse("small_image_upsize", "it looks for glyphs in the pixels")
     if not c["do_resize"]:
         c.refuse("do_resize", "the original fails without it")
-    patch, sizes, made = c["patch_size"], [], []
+    grows = not always or c["small_image_upsize"] == "always"
+    patch, made = c["patch_size"], []
     grids_, counts = [], []
     for part in frames(pictures):
-        grid = rules.sliced_grid(part.size, c["max_slice_nums"], c["scale_resolution"]) if c["slice_mode"] else None
-        factor = patch * (2 if c["downsample_mode"] == "4x" else 4)
-        grows = grid is None and (not always or c["small_image_upsize"] == "always")
-        parts = [resized(part, rules.best_resize(part.size, c["scale_resolution"], factor, grows), resampling(c))]
-        if grid:
-            whole = rules.refined(part.size, grid, c["scale_resolution"], factor)
-            tile = whole[0] // grid[0], whole[1] // grid[1]
-            parts += cut(resized(part, whole, resampling(c)), *grid, tile)
+        grid, parts = sliced(c, part, grows)
         made += parts
-        grids_.append(list(grid or (0, 0)))
+        grids_.append(list(grid))
         counts.append(len(parts))
     sizes = [(one.size[0] // patch, one.size[1] // patch) for one in made]
     return {
@@ -455,6 +455,21 @@ def mini_cpm(c: Configuration, pictures: Sequence[Size], channels: int, *, alway
         "grids": grids_,
         "num_patches_per_image": counts,
     }
+
+
+def sliced(c: Configuration, part: Part, grows: bool = True) -> tuple[tuple[int, int], list[Part]]:
+    """Rows and columns of slices, or (0, 0); and the whole picture, then the slices.
+
+    `grows`: a picture that is not sliced may be enlarged.
+    """
+    factor = c["patch_size"] * (2 if c["downsample_mode"] == "4x" else 4)
+    resolution, name = c["scale_resolution"], resampling(c)
+    grid = rules.sliced_grid(part.size, c["max_slice_nums"], resolution) if c["slice_mode"] else None
+    whole = resized(part, rules.best_resize(part.size, resolution, factor, grows and grid is None), name)
+    if grid is None:
+        return (0, 0), [whole]
+    size = rules.refined(part.size, grid, resolution, factor)
+    return grid, [whole, *in_tiles(part, *grid, (size[0] // grid[0], size[1] // grid[1]), name)]
 
 
 def side_by_side(parts: Sequence[Part], values: Array, patch: int) -> Pixels:

@@ -13,11 +13,7 @@ from dmlops.processors.configuration import Configuration
 from dmlops.processors.families.standard import height_and_width
 from dmlops.processors.families.tiles import with_whole
 from dmlops.processors.parts import Part, cut, frames, in_groups, mask, nested, one_by_one, padded, resampling, resized, table
-from dmlops.processors.plans import Array, Mask, Plan, Size, Sizes, Window
-
-
-def as_float(values: Array) -> Array:
-    return values.astype(np.float32)
+from dmlops.processors.plans import Mask, Plan, Size, Sizes, Window
 
 
 def mllama(c: Configuration, pictures: Sizes, channels: int) -> Plan:
@@ -27,7 +23,7 @@ def mllama(c: Configuration, pictures: Sizes, channels: int) -> Plan:
     tile, most, name = height_and_width(c), c["max_image_tiles"], resampling(c)
     if tile[0] != tile[1]:
         raise ValueError(f"{c.name}: size must be square")
-    values = as_float(table(c, channels))
+    values = table(c, channels).astype(np.float32)
     ratios: list[tuple[int, int]] = []
     tiled = []
     for part in frames(pictures):
@@ -47,7 +43,7 @@ def mllama(c: Configuration, pictures: Sizes, channels: int) -> Plan:
             masks[sample, place, : ratios[number][0] * ratios[number][1]] = 1
             number += 1
         counts.append([len(one) for one in tiled[number - count : number]])
-    pixels = nested([group or [] for group in groups], values, most, tile)
+    pixels = nested(groups, values, most, tile)
     pixels = pixels._replace(shape=(*ids.shape, most, channels, *tile))
     return {"pixel_values": pixels, "aspect_ratio_ids": ids, "aspect_ratio_mask": masks, "num_tiles": counts}
 
@@ -98,13 +94,12 @@ def _in_samples(c: Configuration, groups: Sequence[Sequence[Part]], channels: in
         return {"pixel_values": [one_by_one(group, values) for group in groups]}
     flat = padded([part for group in groups for part in group])
     most, frame = max(map(len, groups)), flat[0].shape
-    windows, made, rest = [], [], list(flat)
-    for group in groups:
-        made.append(rest[: len(group)])
-        rest = rest[len(group) :]
-        windows += [*(mask(made[-1]).windows if group else ()), *[Window(0, 0, 0, 0)] * (most - len(group))]
+    made = in_groups(flat, [len(group) for group in groups])
+    windows: list[Window] = []
+    for group in made:
+        windows += [*(mask(group).windows if group else ()), *[Window(0, 0, 0, 0)] * (most - len(group))]
     masks = Mask((len(groups), most, *frame), np.dtype(np.int64), tuple(windows))
-    return {"pixel_values": nested(made, as_float(values), most), "pixel_attention_mask": masks}
+    return {"pixel_values": nested(made, values.astype(np.float32), most), "pixel_attention_mask": masks}
 
 
 _MOST = 4096  # pixels a side: MAX_IMAGE_SIZE

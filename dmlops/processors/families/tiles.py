@@ -12,7 +12,19 @@ from dmlops.processors import canvases, value_tables
 from dmlops.processors.configuration import Configuration
 from dmlops.processors.families.squares import background, color_of, on_square
 from dmlops.processors.families.standard import by_keys, cropped, height_and_width, size_by
-from dmlops.processors.parts import Part, check_channels, cut, frames, in_tiles, mask, nested, resampling, resized, stacked, table
+from dmlops.processors.parts import (
+    Part,
+    check_channels,
+    cut,
+    frames,
+    in_tiles,
+    mask,
+    nested,
+    resampling,
+    resized,
+    stacked,
+    table,
+)
 from dmlops.processors.plans import Array, Pixels, Plan, Size, Sizes, Window
 
 # --- LLaVA ---

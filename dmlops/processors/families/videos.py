@@ -13,10 +13,27 @@ from dmlops.processors import value_tables
 from dmlops.processors.configuration import Configuration
 from dmlops.processors.families import patches as p
 from dmlops.processors.families.standard import by_keys, prepared, videos_of
-from dmlops.processors.parts import Part, cut, frames, in_groups, mask, nested, padded, resampling, resized, table
-from dmlops.processors.plans import Array, Block, Mask, Pixels, Plan, Size, Sizes, Window
+from dmlops.processors.parts import Part, frames, in_groups, mask, nested, padded, resampling, resized, table
+from dmlops.processors.plans import Array, Block, Mask, Pixels, Plan, Size, Sizes
 
-__all__ = ["gemma4", "glm5", "kimi", "mini_cpm", "mini_max", "patched", "plain", "sam2", "smol", "vivit_table"]
+__all__ = [
+    "adapt_vjepa",
+    "area",
+    "gemma4",
+    "glm5",
+    "kimi",
+    "mini_cpm",
+    "mini_max",
+    "muse",
+    "patched",
+    "plain",
+    "rows_in_budget",
+    "sam2",
+    "shared_area",
+    "smol",
+    "vivit_table",
+    "volume",
+]
 
 
 def videos(c: Configuration, pictures: Sizes) -> list[list[Part]]:
@@ -180,8 +197,7 @@ def glm5(c: Configuration, pictures: Sizes, channels: int) -> Plan:
     factor = patch * merge * p.expand(c)
     groups = videos(c, pictures)
     if c["do_resize"]:
-        least, most = c["min_image_tokens"], c["max_image_tokens"]
-        groups = [[p.glm5_fitted(c, part, len(group), time, factor, least, most) for part in group] for group in groups]
+        groups = [[p.glm5_fitted(c, part, len(group), factor) for part in group] for group in groups]
     return _in_rows(groups, table(c, channels), p.merged, patch, merge, time)
 
 
@@ -204,19 +220,8 @@ def mini_max(c: Configuration, pictures: Sizes, channels: int) -> Plan:
 
 def kimi(c: Configuration, pictures: Sizes, channels: int) -> Plan:
     """Plain patches of each frame; grids of chunks of `temporal_patch_size` frames."""
-    patch, time, wanted = c["patch_size"], c["temporal_patch_size"], c.size()
-    if c["size"] is not None and (not wanted.get("max_height") or wanted["max_height"] != wanted.get("max_width")):
-        raise ValueError(f"{c.name}: size must have the keys 'max_height' and 'max_width' with the same value")
-    groups = videos(c, pictures)
-    if c["do_resize"]:
-        inner, outer = zip(
-            *(rules.navit(group[0].size, patch, c["merge_size"], c["max_patches"], wanted["max_height"]) for group in groups),
-            strict=True,
-        )
-        name = resampling(c)
-        groups = [
-            [resized(part, inner[k], name).then(Window(0, 0, *outer[k])) for part in group] for k, group in enumerate(groups)
-        ]
+    patch, time = c["patch_size"], c["temporal_patch_size"]
+    groups = [p.kimi_fitted(c, group) for group in videos(c, pictures)]
     pixels = p.rows_of([part for group in groups for part in group], table(c, channels), p.plain, patch)
     grid, counts = [], []
     for group in groups:
@@ -278,7 +283,7 @@ def mini_cpm(c: Configuration, pictures: Sizes, channels: int) -> Plan:
     for part in (one for group in videos(c, pictures) for one in group):
         grid, parts = (0, 0), [part]
         if c["do_resize"]:
-            grid, parts = _sliced(c, part)
+            grid, parts = p.sliced(c, part)
         made += parts
         grids.append(grid)
         counts.append(len(parts))
@@ -290,17 +295,3 @@ def mini_cpm(c: Configuration, pictures: Sizes, channels: int) -> Plan:
         "num_patches_per_frame": np.array(counts, np.int32),
         "num_frames_per_video": list(pictures.groups),
     }
-
-
-def _sliced(c: Configuration, part: Part) -> tuple[tuple[int, int], list[Part]]:
-    factor, resolution, name = (
-        c["patch_size"] * (2 if c["downsample_mode"] == "4x" else 4),
-        c["scale_resolution"],
-        resampling(c),
-    )
-    grid = rules.sliced_grid(part.size, c["max_slice_nums"], resolution) if c["slice_mode"] else None
-    whole = resized(part, rules.best_resize(part.size, resolution, factor, grid is None), name)
-    if grid is None:
-        return (0, 0), [whole]
-    size = rules.refined(part.size, grid, resolution, factor)
-    return grid, [whole, *cut(resized(part, size, name), *grid, (size[0] // grid[0], size[1] // grid[1]))]
