@@ -80,8 +80,7 @@ class _Builder:
 def window(picture: Array, step: Window) -> Array:
     """A view where the window lies in the picture."""
     height, width, channels = picture.shape
-    top, left = max(step.top, 0), max(step.left, 0)
-    bottom, right = max(min(step.top + step.height, height), top), max(min(step.left + step.width, width), left)
+    top, left, bottom, right = step.inside((height, width))
     inner = picture[top:bottom, left:right]
     if inner.shape[:2] == (step.height, step.width):
         return inner

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from dmlops.processors.plans import Axis, Block, Mask, Pixels, Plan, Resize, Size, Step, Turn, Window, size_after
+from dmlops.processors.plans import (
+    Axis,
+    Block,
+    Mask,
+    Pixels,
+    Plan,
+    Resize,
+    Size,
+    Step,
+    Turn,
+    Window,
+    channels_first,
+    size_after,
+)
 from dmlops.processors.prepares import Prepares
 
 __all__ = ["code"]
@@ -42,8 +55,6 @@ class _Writer:
         self.preprocessor = preprocessor
         self.size = size
         self.frames = frames
-        self.library = "torchvision" if preprocessor.backend == "torchvision" else "pillow"
-        self.version = preprocessor._version
         self.imports: set[str] = set()
         self.tables: list[str] = []
         self.names: dict[bytes, str] = {}
@@ -98,7 +109,7 @@ class _Writer:
         yield from self.ground(target, result)
         for block in result.blocks:
             yield from self.steps(block.steps)
-            yield f"move({self.known[block.steps]}, {table}, {target}, {block.first}, {_axes(block)}, {block.channel})"
+            yield f"move({self.known[block.steps]}, {table}, {target}, {block.first}, {_axes(block.axes)}, {block.channel})"
 
     def ground(self, target: str, result: Pixels) -> Iterator[str]:
         self.moves = True
@@ -120,8 +131,7 @@ class _Writer:
         for number, (steps, axes, channel) in enumerate(groups):
             yield from (f"    {line}" for line in self.steps(steps))
             yield f"    for first in places[{number}]:"
-            axes_text = _axes(Block(0, steps, 0, axes))
-            yield f"        move({self.known[steps]}, {table}, {target}, first, {axes_text}, {channel})"
+            yield f"        move({self.known[steps]}, {table}, {target}, first, {_axes(axes)}, {channel})"
 
     def table(self, result: Pixels) -> str:
         """Floats are written so that they read as themselves."""
@@ -155,9 +165,9 @@ class _Writer:
         if step.filter == "11-bit bilinear":
             self.imports.add("import dmlops.processors.resizing")
             return f"dmlops.processors.resizing.bilinear({before}, {step.height}, {step.width})"
-        if self.library == "pillow":
+        if self.preprocessor.backend != "torchvision":
             gap = "" if step.gap is None else f", reducing_gap={step.gap}"
-            more = f"axes=(0, 1){gap}, version={self.version!r}, device='auto'"
+            more = f"axes=(0, 1){gap}, version={self.preprocessor._version!r}, device='auto'"
             return f"dmlops.resize_pillow({before}, {size}, {step.filter!r}, {more})"
         more = "" if step.antialias else ", antialias=False"
         return f"dmlops.resize_torchvision({before}, {size}, {step.filter!r}, axes=(0, 1){more}, device='auto')"
@@ -167,8 +177,7 @@ def _window(step: Window, before: str, name: str, size: Size) -> list[str]:
     if step.fill == "symmetric":
         pads = f"((0, {step.height} - {before}.shape[0]), (0, {step.width} - {before}.shape[1]), (0, 0))"
         return [f"np.pad({before}, {pads}, mode='symmetric')"]
-    top, left = max(step.top, 0), max(step.left, 0)
-    bottom, right = max(min(step.top + step.height, size[0]), top), max(min(step.left + step.width, size[1]), left)
+    top, left, bottom, right = step.inside(size)
     inner = f"{before}[{top}:{bottom}, {left}:{right}]"
     if (bottom - top, right - left) == (step.height, step.width):
         return [inner]
@@ -176,15 +185,15 @@ def _window(step: Window, before: str, name: str, size: Size) -> list[str]:
     return [f"np.full(({step.height}, {step.width}, {before}.shape[2]), {step.fill!r}, np.uint8)", f"{name}[{place}] = {inner}"]
 
 
-def _axes(block: Block) -> list[tuple[int, ...]]:
-    return [(axis.extent, axis.rows, axis.columns, axis.channels, axis.items) for axis in block.axes]
+def _axes(axes: Iterable[Axis]) -> list[tuple[int, ...]]:
+    return [tuple(axis) for axis in axes]
 
 
 def _channels_first(result: Pixels, block: Block) -> int:
     """1, or -1 for reversed channels, where the result is the picture with its channels first; else 0."""
     height, width = result.shape[-2:]
     for order in (1, -1):
-        axes = (Axis(len(result.table), 0, 0, order, height * width), Axis(height, 1, 0, 0, width), Axis(width, 0, 1, 0, 1))
-        if block.axes == axes and block.first == 0 and block.channel == (0 if order > 0 else len(result.table) - 1):
+        channels = range(len(result.table))[::order]
+        if (block.axes, block.first, block.channel) == (channels_first(height, width, channels), 0, channels[0]):
             return order
     return 0

@@ -10,7 +10,7 @@ from dmlops.processors.configuration import census
 from dmlops.processors.plans import Pixels, Plan, Resize, Step, Turn
 from dmlops.processors.prepares import Prepares
 
-__all__ = ["description", "step_text"]
+__all__ = ["description"]
 
 
 def description(preprocessor: Prepares, plan: Plan) -> str:
@@ -36,14 +36,14 @@ def _sample(preprocessor: Prepares) -> str:
 def _result(name: str, result: Any) -> list[str]:
     if isinstance(result, list) and result and isinstance(result[0], Pixels):
         return [line for number, one in enumerate(result) for line in _result(f"{name}[{number}]", one)]
-    if not isinstance(result, Pixels):
-        if not hasattr(result, "shape"):
-            return [f"{name}: {result}"]
-        return [f"{name}: {result.dtype} {result.shape}"]
+    if not hasattr(result, "shape"):
+        return [f"{name}: {result}"]
     lines = [f"{name}: {result.dtype} {result.shape}"]
+    if not isinstance(result, Pixels):
+        return lines
     ways: dict[str, int] = {}
     for block in result.blocks:
-        text = ", ".join(map(step_text, block.steps)) or "as it is"
+        text = ", ".join(map(_step_text, block.steps)) or "as it is"
         ways[text] = ways.get(text, 0) + 1
     lines += [f"  {text}{f' ({count} times)' if count > 1 else ''}" for text, count in list(ways.items())[:6]]
     if len(ways) > 6:
@@ -51,7 +51,7 @@ def _result(name: str, result: Any) -> list[str]:
     return [*lines, f"  {_table(result)}"]
 
 
-def step_text(step: Step) -> str:
+def _step_text(step: Step) -> str:
     if isinstance(step, Resize):
         return f"resized to {step.height} x {step.width}, {step.filter}{'' if step.antialias else ' without antialiasing'}"
     if isinstance(step, Turn):

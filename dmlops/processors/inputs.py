@@ -36,10 +36,7 @@ def pictures(c: Configuration, photos: Any, form: str) -> tuple[list[Array], lis
 
 
 def _groups(photos: Any, form: str) -> list[list[Any]]:
-    """`nested`: one list is one sample; `samples`, `pictures`: each picture of it is.
-
-    Empty lists among lists of `pictures` have no part in the results, as in the original.
-    """
+    """The samples of each form, as `rows.Row` has it. Empty lists among lists of "pictures" are left out, as in the original."""
     if _is_list(photos) and photos and all(_is_list(one) for one in photos):
         groups = [_flat(one) for one in photos]
         return [[one] for group in groups for one in group] if form == "pictures" else groups

@@ -55,6 +55,12 @@ class Window(NamedTuple):
     width: int
     fill: int | tuple[int, ...] | str = 0
 
+    def inside(self, size: Size) -> tuple[int, int, int, int]:
+        """Top, left, bottom and right of what lies in a picture of that size."""
+        top, left = max(self.top, 0), max(self.left, 0)
+        bottom, right = min(self.top + self.height, size[0]), min(self.left + self.width, size[1])
+        return top, left, max(bottom, top), max(right, left)
+
 
 class Turn(NamedTuple):
     """Turn by 90 degrees clockwise; height and width are those behind it."""

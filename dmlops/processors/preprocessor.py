@@ -174,10 +174,7 @@ class Preprocessor:
         """The plan of one picture, or of one video."""
         size = whole(height, "height"), whole(width, "width")
         count = whole(frames, "frames") if self._row.form == "videos" else 1
-        return self._plan([(*size, 3)] * count, [count])
-
-    def _plan(self, shapes: Sequence[tuple[int, ...]], groups: Sequence[int]) -> Plan:
-        return self._work(shapes, groups).plan
+        return self._work([(*size, 3)] * count, [count]).plan
 
     def _work(self, shapes: Sequence[tuple[int, ...]], groups: Sequence[int]) -> execution.Work:
         key = tuple(shapes), tuple(groups)

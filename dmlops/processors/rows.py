@@ -24,8 +24,9 @@ Rule: TypeAlias = Callable[..., Plan]
 class Row(NamedTuple):
     """How a class makes its plan.
 
-    `adapt` reads old names of keys; `content` cuts a picture by its pixels, before its size counts. `form`: "pictures" are a
-    flat list; "nested", a list of lists; "videos" have frames.
+    `adapt` reads old names of keys; `content` cuts a picture by its pixels, before its size counts. `form` says what a call
+    takes: "pictures", of which each is a sample; "samples", each a picture, or a list of these; "nested", samples as lists of
+    pictures, of which a flat list is one; "videos", which have frames.
     """
 
     rule: Rule

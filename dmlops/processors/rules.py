@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from dmlops.errors import UnsupportedError
 from dmlops.processors import sources
@@ -37,18 +37,14 @@ _NAMES = ("feature_extractor_type", "processor_class", "model_type", "auto_map")
 
 def _backend(name: str, backends: list[str], backend: str | None) -> str:
     if backend is None and len(backends) > 1:
-        _ask(name)
+        raise TypeError(
+            f"{name}: say backend='torchvision' or backend='pil'. The file does not tell which one the model was trained with, "
+            "and their results differ in the last bits of most values, and by a level or two of some pixels. transformers takes "
+            "torchvision where it is installed"
+        )
     if backend is not None and backend not in backends:
         raise UnsupportedError(name, None, f"transformers has it with the backend {backends[0]!r} only, not with {backend!r}")
     return backend or backends[0]
-
-
-def _ask(name: str) -> NoReturn:
-    raise TypeError(
-        f"{name}: say backend='torchvision' or backend='pil'. The file does not tell which one the model was trained with, and "
-        "their results differ in the last bits of most values, and by a level or two of some pixels. transformers takes "
-        "torchvision where it is installed"
-    )
 
 
 def _transforms(values: dict[str, Any], backend: str | None) -> tuple[Configuration, Row]:

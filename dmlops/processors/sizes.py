@@ -45,7 +45,7 @@ def shortest_edge(size: Size, edge: int) -> Size:
     return (other, edge) if width <= height else (edge, other)
 
 
-def shortest_and_longest(size: Size, edge: int, most: int | None) -> Size:
+def shortest_and_longest(size: Size, edge: int, most: int) -> Size:
     """image_transforms.get_size_with_aspect_ratio: the bound is rounded, the other side is not."""
     height, width = size
     edge, factor = _capped(size, edge, most)
@@ -56,10 +56,10 @@ def shortest_and_longest(size: Size, edge: int, most: int | None) -> Size:
     return edge, int(factor * width / height)
 
 
-def _capped(size: Size, edge: int, most: int | None) -> tuple[int, float]:
-    """The shorter side's edge, so that the longer side is `most` at most: rounded, and as it is."""
+def _capped(size: Size, edge: int, most: int) -> tuple[int, float]:
+    """The shorter side for which the longer one is `most` at most: rounded, and as it is."""
     low, high = float(min(size)), float(max(size))
-    if most is None or high / low * edge <= most:
+    if high / low * edge <= most:
         return edge, edge
     raw = most * low / high
     return int(round(raw)), raw
@@ -115,7 +115,7 @@ def _bounded(size: Size, side: int, factor: int, least: int, most: int, frames: 
     return rows, columns
 
 
-def yolos(size: Size, edge: int, most: int | None) -> Size:
+def yolos(size: Size, edge: int, most: int) -> Size:
     """YolosImageProcessor: as shortest_and_longest, then down to multiples of 16."""
     height, width = size
     if width < height and width == edge:  # no early return there

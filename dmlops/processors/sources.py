@@ -144,12 +144,7 @@ def timm(values: dict[str, Any]) -> dict[str, Any]:
         steps += [{"keep_ratio": scaled, "longest": 0.0, "filter": name}, {"center_crop": size}]
     steps += [{"scale": "divide"}, {"mean": mean, "std": std}]
     used = {"input_size", "interpolation", "crop_pct", "crop_mode", "mean", "std", "crop_border_pixels"}
-    return {
-        "transforms": steps,
-        "library": "timm 1.0",
-        "keys": sorted(set(values) & used),
-        "ignored": sorted(set(values) - used),
-    }
+    return _listed(steps, "timm 1.0", values, used)
 
 
 def open_clip(values: dict[str, Any]) -> dict[str, Any]:
@@ -176,9 +171,8 @@ def open_clip(values: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"resize_mode must be 'shortest', 'longest' or 'squash', not {mode!r}")
     steps += [{"scale": "divide"}, {"mean": mean, "std": std}]
     used = {"size", "mean", "std", "interpolation", "resize_mode", "fill_color", "mode"}
-    return {
-        "transforms": steps,
-        "library": "open_clip 3",
-        "keys": sorted(set(values) & used),
-        "ignored": sorted(set(values) - used),
-    }
+    return _listed(steps, "open_clip 3", values, used)
+
+
+def _listed(steps: list[dict[str, Any]], library: str, values: Mapping[str, Any], used: set[str]) -> dict[str, Any]:
+    return {"transforms": steps, "library": library, "keys": sorted(set(values) & used), "ignored": sorted(set(values) - used)}

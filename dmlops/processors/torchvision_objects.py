@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dmlops.errors import UnsupportedError
+from dmlops.processors.parts import FILTERS
 
 __all__ = ["transforms_of"]
-
-_INTERPOLATIONS = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic", 4: "box", 5: "hamming"}
 
 
 def transforms_of(source: Any) -> dict[str, Any]:
@@ -19,14 +18,12 @@ def transforms_of(source: Any) -> dict[str, Any]:
             "a configuration is a folder, a file, a dict or a transform of torchvision, "
             f"not {kind.__module__}.{kind.__qualname__}"
         )
-    steps: list[dict[str, Any]] = []
-    for one in source.transforms if kind.__name__ == "Compose" else [source]:
-        steps += _steps(one)
-    modules = {type(one).__module__ for one in (source.transforms if kind.__name__ == "Compose" else [source])}
-    first = any(not name.startswith("torchvision.transforms.v2") for name in modules)
+    transforms = source.transforms if kind.__name__ == "Compose" else [source]
+    steps = [step for one in transforms for step in _steps(one)]
+    is_v1 = any(not _is_v2(one) for one in transforms)
     return {
         "transforms": steps,
-        "library": "torchvision 0.28, v1" if first else "torchvision 0.28, v2",
+        "library": "torchvision 0.28, v1" if is_v1 else "torchvision 0.28, v2",
         "keys": [],
         "ignored": [],
     }
@@ -37,12 +34,16 @@ def _steps(one: Any) -> list[dict[str, Any]]:
     make = _STEPS.get(kind.__name__)
     if make is None:
         raise UnsupportedError(f"{kind.__module__}.{kind.__qualname__}", None, "no resize of bytes, movement or table")
-    return make(one, kind.__module__.startswith("torchvision.transforms.v2"))  # type: ignore[no-any-return]
+    return make(one, _is_v2(one))  # type: ignore[no-any-return]
+
+
+def _is_v2(one: Any) -> bool:
+    return type(one).__module__.startswith("torchvision.transforms.v2")
 
 
 def _name(mode: Any) -> str:
     """Of an InterpolationMode, or of Pillow's number."""
-    return _INTERPOLATIONS[mode] if isinstance(mode, int) else str(getattr(mode, "value", mode))
+    return FILTERS[mode][0] if isinstance(mode, int) else str(getattr(mode, "value", mode))
 
 
 def _resize(one: Any, v2: bool) -> list[dict[str, Any]]:
@@ -58,7 +59,7 @@ def _crop(one: Any, v2: bool) -> list[dict[str, Any]]:
     size = list(one.size) if isinstance(one.size, (list, tuple)) else [one.size]
     return [
         {
-            "center_crop": size * (3 - len(size)) if len(size) == 1 else size,
+            "center_crop": size * 2 if len(size) == 1 else size,
             **({"fill": one.fill} if hasattr(one, "fill") else {}),
         }
     ]
@@ -99,7 +100,7 @@ _STEPS: dict[str, Any] = {
     "PILToTensor": lambda one, v2: [],
     "ToImage": lambda one, v2: [],
     "MaybeConvertMode": lambda one, v2: [],
-    "ConvertImageDtype": lambda one, v2: _to_dtype(one, v2),
+    "ConvertImageDtype": _to_dtype,
     "ToDtype": _to_dtype,
     "ToPureTensor": lambda one, v2: [],
     "Normalize": _normalize,

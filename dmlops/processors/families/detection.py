@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -55,11 +55,10 @@ def yolos_size(c: Configuration, size: Size) -> Size:
     return _bounded(c, size, rules.yolos)
 
 
-def _bounded(c: Configuration, size: Size, rule: object) -> Size:
+def _bounded(c: Configuration, size: Size, rule: Callable[[Size, int, int], Size]) -> Size:
     wanted = c.size(square=False)
     if wanted.get("shortest_edge") and wanted.get("longest_edge"):
-        found: Size = rule(size, wanted["shortest_edge"], wanted["longest_edge"])  # type: ignore[operator]
-        return found
+        return rule(size, wanted["shortest_edge"], wanted["longest_edge"])
     if wanted.get("max_height") and wanted.get("max_width"):
         return rules.fitting(size, wanted["max_height"], wanted["max_width"])
     if wanted.get("height") and wanted.get("width"):
