@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, overload
 
-from dmlops.operators.sampling import operand
+from dmlops.structure import operand
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,6 +9,7 @@ import numpy as np
 from dmlops.entries import index_array
 from dmlops.operators.axes import axes_of, ints_of
 from dmlops.refused_arrays import no_array
+from dmlops.structure import is_array
 
 __all__ = ["arguments", "cropped", "fitting", "starting"]
 
@@ -24,8 +25,6 @@ def arguments(starts: Any, sizes: Any, flip: Any, axes: Any) -> tuple[Any, tuple
 
 
 def _array(name: str, value: Any) -> Any:
-    from dmlops.structure import is_array
-
     if is_array(value):
         return value
     try:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
-from dmlops.operators.sampling import fused, operand
-from dmlops.structure import is_array
+from dmlops.operators.sampling import fused
+from dmlops.structure import is_array, operand
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -54,6 +54,13 @@ TypeError
     "TypeError : indices": """\
 TypeError
     An argument has the wrong type: `indices` of floats or bools, a float in place of an int, an input of Python objects.""",
+    "IndexError : read": """\
+IndexError
+    An index in a NumPy array is out of range: the first one is named, and nothing is written.
+    `input` has no elements along `axis`.""",
+    "IndexError : written": """\
+IndexError
+    An index is out of range: the first one is named, and nothing is written.""",
     "AxisError": """\
 numpy.exceptions.AxisError
     `axis` is out of range.""",

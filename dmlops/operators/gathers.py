@@ -83,11 +83,7 @@ def take(
 
     Raises
     ------
-    TypeError : indices
-    IndexError
-        An index in a NumPy array is out of range: the first one is named, and nothing is written.
-        `input` has no elements along `axis`.
-    AxisError
+    TypeError : indices, IndexError : read, AxisError
     ValueError
         `batch_dims` is more than `axis` or the rank of `indices`, or is given without `axis`; batch axes differ in size;
         the result would have more than 64 axes; `out` does not fit; `device` names no device.
@@ -182,11 +178,7 @@ def take_along_axis(
 
     Raises
     ------
-    TypeError : indices
-    IndexError
-        An index in a NumPy array is out of range: the first one is named, and nothing is written.
-        `input` has no elements along `axis`.
-    AxisError
+    TypeError : indices, IndexError : read, AxisError
     ValueError
         The shape of `indices` or of `out` does not fit; `device` names no device.
     NoDeviceError, VulkanError

@@ -14,6 +14,7 @@ from dmlops.entries import integers
 from dmlops.operators.axes import ints_of, windows
 from dmlops.operators.nearest import Indices, Nearest, pattern_of, steps_of
 from dmlops.operators.tracking import PART, how
+from dmlops.structure import operand
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -315,13 +316,6 @@ def fused(function: Callable[..., Any], counted_as: str | None = None) -> Any:
     from dmlops.fusion.fused import Fused
 
     return Fused(function, automatic=False, counted_as=counted_as)
-
-
-def operand(name: str, x: Any) -> Any:
-    """An argument as an array; one of Dask or of a trace is left as it is."""
-    from dmlops.structure import operand as operand_of
-
-    return operand_of(name, x)
 
 
 def rolled(x: Any, shift: Any, axis: Any) -> Any:

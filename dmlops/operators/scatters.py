@@ -70,10 +70,7 @@ def put_along_axis(
 
     Raises
     ------
-    TypeError : indices
-    IndexError
-        An index is out of range: the first one is named, and nothing is written.
-    AxisError
+    TypeError : indices, IndexError : written, AxisError
     ValueError
         The shape of `indices`, `values` or `out` does not fit; `device` names no device.
     NoDeviceError, VulkanError
@@ -86,7 +83,7 @@ def put_along_axis(
     Notes
     -----
     This is ONNX's ``ScatterElements``, DirectML's ``DML_SCATTER``, and ``torch.scatter``.
-    Where indices are equal, the last one in C order wins, on each device and each time. DirectML and ONNX do not promise that.
+    DirectML and ONNX do not promise which of equal indices wins. Here it is the same one on each device and each time.
 
     Examples
     --------
@@ -143,9 +140,7 @@ def scatter_nd(
 
     Raises
     ------
-    TypeError : indices
-    IndexError
-        An index is out of range: the first one is named, and nothing is written.
+    TypeError : indices, IndexError : written
     ValueError
         `indices` has no axis, or tuples of too many indices; `updates` or `out` does not fit; `device` names no device.
     NoDeviceError, VulkanError
@@ -158,7 +153,7 @@ def scatter_nd(
     Notes
     -----
     This is ONNX's ``ScatterND``, DirectML's ``DML_SCATTER_ND``, and TensorFlow's ``tf.tensor_scatter_nd_update``.
-    Where indices are equal, the last one in C order wins, on each device and each time. DirectML and ONNX do not promise that.
+    DirectML and ONNX do not promise which of equal indices wins. Here it is the same one on each device and each time.
 
     Examples
     --------

@@ -9,7 +9,7 @@ import numpy as np
 
 from dmlops.processors.prepares import Prepares
 
-__all__ = ["Comparison", "compare", "difference", "original"]
+__all__ = ["Comparison", "as_arrays", "compare", "difference", "original"]
 
 
 class Comparison(NamedTuple):

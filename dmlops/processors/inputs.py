@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dmlops._core import DeviceArray
 from dmlops.errors import UnsupportedError
 from dmlops.processors.configuration import Configuration
 from dmlops.processors.plans import Array
@@ -36,7 +37,7 @@ def pictures(c: Configuration, photos: Any, form: str) -> tuple[list[Array], lis
 
 
 def _groups(photos: Any, form: str) -> list[list[Any]]:
-    """The samples of each form, as `rows.Row` has it. Empty lists among lists of "pictures" are left out, as in the original."""
+    """The samples of each form, as `rows.Row` has it. Of lists of "pictures" empty ones are left out, as in the original."""
     if _is_list(photos) and photos and all(_is_list(one) for one in photos):
         groups = [_flat(one) for one in photos]
         return [[one] for group in groups for one in group] if form == "pictures" else groups
@@ -102,8 +103,6 @@ def _picture(c: Configuration, photo: Any, place: int, form: str) -> Array:
 
 def on_host(photo: Any, where: str) -> Any:
     """What NumPy makes an array of: what lies on a device is downloaded, what Dask would compute is refused."""
-    from dmlops import DeviceArray
-
     check_in_memory(photo, where)
     if hasattr(photo, "detach"):  # a tensor of torch, which may be on a GPU, and may have a gradient
         return photo.detach().cpu().numpy()

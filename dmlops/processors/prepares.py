@@ -1,4 +1,4 @@
-"""What a preprocessor's text, code, comparison and chunks are made of: what all of them may ask of it."""
+"""What a preprocessor's text, code, comparison and chunks may ask of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Prepares"]
 
 
 class Prepares(Protocol):
-    """A preprocessor, as those see it that it calls."""
+    """A preprocessor, for modules that it imports."""
 
     _arguments: tuple[dict[str, Any], str | None, str, bool]
     _configuration: Configuration

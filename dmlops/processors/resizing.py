@@ -11,11 +11,14 @@ import numpy as np
 from dmlops import _core
 from dmlops.operators.tracking import row_of
 from dmlops.processors.plans import Array, Resize, Size, Window
+from dmlops.resizing.arguments import PILLOW, TORCHVISION, version_of
+from dmlops.resizing.plans import OLDEST_PILLOW
+from dmlops.resizing.steps import Sums, pillow_steps, torchvision_steps
 
-__all__ = ["bilinear", "resize", "resizer"]
+__all__ = ["bilinear", "resizer"]
 
 
-def resize(picture: Array, step: Resize, backend: str, version: str, device: Any) -> Array:
+def _resize(picture: Array, step: Resize, backend: str, version: str, device: Any) -> Array:
     """A picture (H, W, C) of bytes, as Pillow, torchvision or OpenCV resizes it."""
     import dmlops
 
@@ -41,14 +44,12 @@ def _has_alpha(picture: Array, backend: str) -> bool:
 
 def resizer(size: Size, step: Resize, cut: Window | None, backend: str, version: str) -> Callable[[Array, Any], Array]:
     """That resize of pictures of one size, on a device, or a window of it: what depends on sizes alone is found once."""
-    from dmlops.resizing.steps import Sums
-
     steps = _sums_of(size, step, backend, version)
     window = cut or Window(0, 0, step.height, step.width)
     rows, columns = slice(window.top, window.top + window.height), slice(window.left, window.left + window.width)
 
     def whole(picture: Array, device: Any) -> Any:
-        return np.asarray(resize(picture, step, backend, version, device))[rows, columns]
+        return np.asarray(_resize(picture, step, backend, version, device))[rows, columns]
 
     if len(steps) != 1 or not isinstance(steps[0], Sums):
         return whole
@@ -64,16 +65,13 @@ def resizer(size: Size, step: Resize, cut: Window | None, backend: str, version:
 
 def _sums_of(size: Size, step: Resize, backend: str, version: str) -> list[Any]:
     """The steps of a library's resize; none of what is made in another way."""
-    from dmlops.resizing.arguments import PILLOW, TORCHVISION, version_of
-    from dmlops.resizing.steps import pillow_steps, torchvision_steps
-
     new = step.height, step.width
-    names = TORCHVISION if backend == "torchvision" else PILLOW
-    if step.filter not in names or (names is TORCHVISION and step.filter == "lanczos" and not step.antialias):
-        return []
     if backend == "torchvision":
-        return torchvision_steps(size, new, step.filter, step.antialias)
-    return pillow_steps(size, new, step.filter, None, step.gap, False, version_of(version, (10, 0), "Pillow"))
+        known = step.filter in TORCHVISION and (step.antialias or step.filter != "lanczos")
+        return torchvision_steps(size, new, step.filter, step.antialias) if known else []
+    if step.filter not in PILLOW:
+        return []
+    return pillow_steps(size, new, step.filter, None, step.gap, False, version_of(version, OLDEST_PILLOW, "Pillow"))
 
 
 def bilinear(picture: Array, height: int, width: int) -> Array:

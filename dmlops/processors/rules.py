@@ -39,8 +39,8 @@ def _backend(name: str, backends: list[str], backend: str | None) -> str:
     if backend is None and len(backends) > 1:
         raise TypeError(
             f"{name}: say backend='torchvision' or backend='pil'. The file does not tell which one the model was trained with, "
-            "and their results differ in the last bits of most values, and by a level or two of some pixels. transformers takes "
-            "torchvision where it is installed"
+            "and their results differ in the last bits of most values, and by a level or two of some pixels. transformers "
+            "takes torchvision where it is installed"
         )
     if backend is not None and backend not in backends:
         raise UnsupportedError(name, None, f"transformers has it with the backend {backends[0]!r} only, not with {backend!r}")

@@ -57,7 +57,7 @@ def shortest_and_longest(size: Size, edge: int, most: int) -> Size:
 
 
 def _capped(size: Size, edge: int, most: int) -> tuple[int, float]:
-    """The shorter side for which the longer one is `most` at most: rounded, and as it is."""
+    """The edge, or a smaller one for which the longer side is `most`: rounded, and as it is."""
     low, high = float(min(size)), float(max(size))
     if high / low * edge <= most:
         return edge, edge

@@ -12,6 +12,7 @@ from dmlops.processors.plans import Array, Plan, Size
 from dmlops.recipes.pictures import divisors, pair, pictures, sizes_of
 from dmlops.recipes.running import kept, on_value, prepared, resized_linear
 from dmlops.resizing.arguments import number_of, version_of
+from dmlops.resizing.plans import OLDEST_OPENCV
 
 __all__ = ["insightface_detection", "insightface_recognition"]
 
@@ -145,7 +146,7 @@ def _normalised(mean: Any, std: Any, version: Any) -> tuple[float, float, tuple[
     """The arguments, checked."""
     number = number_of(std, "input_std")
     divisors(number, "input_std", 1)
-    return number_of(mean, "input_mean"), number, version_of(version, (3, 4), "OpenCV")
+    return number_of(mean, "input_mean"), number, version_of(version, OLDEST_OPENCV, "OpenCV")
 
 
 def _table(mean: float, std: float, version: tuple[int, int]) -> Array:

@@ -63,7 +63,7 @@ def prepared(work: Work, pictures: Sequence[Array], out: Mapping[str, Any] | Non
 
 
 def _pixels(result: Any) -> list[Pixels]:
-    """Those of a result, which has nothing else, or none."""
+    """A result that is pixels, or a list of these; else none."""
     return [one for one in (result if isinstance(result, list) else [result]) if isinstance(one, Pixels)]
 
 

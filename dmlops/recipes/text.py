@@ -12,6 +12,7 @@ from dmlops.errors import shown
 from dmlops.processors.arguments import whole
 from dmlops.processors.parts import Part, frames, resized, stacked
 from dmlops.processors.plans import Block, Pixels, Plan, Size, Window, in_order
+from dmlops.processors.sizes import upwards
 from dmlops.recipes.pictures import divisors, numbers, pictures, several, sizes_of
 from dmlops.recipes.running import kept, prepared, resized_linear
 from dmlops.resizing.arguments import number_of
@@ -247,7 +248,7 @@ def _on_canvas(
     for number, part in enumerate(parts):
         ratio = min(magnified * max(part.size), canvas) / max(part.size)
         made = resized_linear(part, (int(part.size[0] * ratio), int(part.size[1] * ratio)))
-        outer = -(-made.size[0] // 32) * 32, -(-made.size[1] // 32) * 32
+        outer = upwards(made.size, 32)
         parts[number] = made.then(Window(0, 0, *outer))
         ratios.append(ratio)
         heatmaps.append((int(outer[1] / 2), int(outer[0] / 2)))

@@ -17,6 +17,7 @@ from dmlops.errors import shown
 from dmlops.operators.axes import axes_of, ints_of
 from dmlops.refused_arrays import READ, is_lazy, lazy, no_array, not_plain
 from dmlops.slice_keys import index_of
+from dmlops.structure import is_recorded, operand
 
 __all__ = [
     "OPENCV",
@@ -211,8 +212,6 @@ def shortest_edge(size: Any, height: int, width: int) -> tuple[int, int]:
 
 
 def image_of(input: Any) -> Any:
-    from dmlops.structure import is_recorded, operand
-
     array = operand("input", input)
     if isinstance(array, list) and any(map(is_recorded, array)):
         array = np.stack(array)

@@ -28,7 +28,7 @@ from dmlops.resizing.arguments import (
 )
 from dmlops.resizing.steps import Step, opencv_steps, pillow_steps, torchvision_steps
 
-__all__ = ["ResizePlan", "opencv_plan", "pillow_plan", "torchvision_plan"]
+__all__ = ["OLDEST_OPENCV", "OLDEST_PILLOW", "ResizePlan", "opencv_plan", "pillow_plan", "torchvision_plan"]
 
 OLDEST_PILLOW, OLDEST_OPENCV = (10, 0), (3, 4)
 

@@ -206,6 +206,10 @@ def without_antialias(c: Configuration, pictures: Sequence[Size], channels: int)
     if c["do_resize"]:
         name = resampling(c)
         parts = [_not_antialiased(c, part, by_keys(c, part.size), name) for part in parts]
+    return _cropped_and_padded(c, parts, channels)
+
+
+def _cropped_and_padded(c: Configuration, parts: Sequence[Part], channels: int) -> Plan:
     parts = cropped(c, parts)
     if c["do_pad"]:
         parts = padded_to_size(c, parts)
@@ -254,10 +258,7 @@ def slanext(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
                 c.refuse(None, "the filter of pictures of one row or column")
             found.append(part.then(Resize(round(part.size[0] * scale), round(part.size[1] * scale), "11-bit bilinear")))
         parts = found
-    parts = cropped(c, parts)
-    if c["do_pad"]:
-        parts = padded_to_size(c, parts)
-    return {"pixel_values": stacked(parts, table(c, channels))}
+    return _cropped_and_padded(c, parts, channels)
 
 
 def apertus(c: Configuration, pictures: Sequence[Size], channels: int) -> Plan:
