@@ -1,4 +1,4 @@
-"""What several operators document alike.
+"""What several operators, or recipes, document alike.
 
 A docstring of theirs names such a parameter or error without a text, several in one line. Each gets its text when the package
 is imported, so that ``help`` has all of it.
@@ -44,6 +44,10 @@ out : numpy.ndarray or DeviceArray, optional
 device : int, str or Device, optional
     The device to run on; ``dmlops.devices`` lists what is accepted. Default: the device of the input if it is a device
     array, else ``dmlops.default_device()``.""",
+    "device : pictures": """\
+device : int, str or Device, optional
+    Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
+    estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.""",
     "progress": """\
 progress : bool or function, optional
     For calls of many seconds: True draws a bar, by tqdm where it is installed. A function is called after each 128 MiB or

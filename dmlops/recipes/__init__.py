@@ -7,6 +7,7 @@ sizes alone, as a class of ``dmlops.processors`` does, and runs it.
 
 from typing import TYPE_CHECKING, Any
 
+from dmlops.operators.documentation import whole
 from dmlops.recipes.detection import mmdetection, ultralytics
 from dmlops.recipes.faces import insightface_detection, insightface_recognition
 from dmlops.recipes.text import easyocr_detection, easyocr_recognition, paddleocr_detection, paddleocr_recognition
@@ -21,6 +22,10 @@ __all__ = [
     "paddleocr_recognition",
     "ultralytics",
 ]
+
+for _name in __all__:
+    _recipe = globals()[_name]
+    _recipe.__doc__ = whole(_recipe.__doc__)
 
 if not TYPE_CHECKING:
 

@@ -56,9 +56,7 @@ def ultralytics(
         around it.
     out : dict of arrays, optional
         Where ``"img"`` is written.
-    device : int, str or Device, optional
-        Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
-        estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
+    device : pictures
 
     Returns
     -------
@@ -169,9 +167,7 @@ def mmdetection(
         floats from 0 to 255. `pad_value` is a float of the result.
     out : dict of arrays, optional
         Where ``"inputs"`` is written.
-    device : int, str or Device, optional
-        Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
-        estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
+    device : pictures
 
     Returns
     -------

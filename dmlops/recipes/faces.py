@@ -43,9 +43,7 @@ def insightface_detection(
         The version of OpenCV, 3.4 or later. Before 4.11, ``cv2.dnn.blobFromImage`` multiplies in float64.
     out : dict of arrays, optional
         Where ``"blob"`` is written.
-    device : int, str or Device, optional
-        Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
-        estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
+    device : pictures
 
     Returns
     -------
@@ -110,9 +108,7 @@ def insightface_recognition(
         The version of OpenCV, 3.4 or later. Before 4.11, ``cv2.dnn.blobFromImages`` multiplies in float64.
     out : dict of arrays, optional
         Where ``"blob"`` is written.
-    device : int, str or Device, optional
-        Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
-        estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
+    device : pictures
 
     Returns
     -------

@@ -51,9 +51,7 @@ def paddleocr_detection(
         Of ``NormalizeImage``.
     out : dict of arrays, optional
         Where ``"x"`` is written.
-    device : int, str or Device, optional
-        Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
-        estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
+    device : pictures
 
     Returns
     -------
@@ -135,9 +133,7 @@ def paddleocr_recognition(
         (3, height, least width) of ``RecResizeImg``.
     out : dict of arrays, optional
         Where ``"x"`` is written.
-    device : int, str or Device, optional
-        Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
-        estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
+    device : pictures
 
     Returns
     -------
@@ -208,9 +204,7 @@ def easyocr_detection(
         Of ``normalizeMeanVariance``.
     out : dict of arrays, optional
         Where ``"x"`` is written.
-    device : int, str or Device, optional
-        Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
-        estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
+    device : pictures
 
     Returns
     -------
@@ -276,9 +270,7 @@ def easyocr_recognition(
         The recogniser's height, ``imgH`` there.
     out : dict of arrays, optional
         Where ``"image_tensors"`` is written.
-    device : int, str or Device, optional
-        Where resizes, movements and tables run. By default ``"auto"``: the host or the best Vulkan device, whichever is
-        estimated to take less time, so that no driver is needed. ``set_default_device`` and ``DMLOPS_DEVICE`` come first.
+    device : pictures
 
     Returns
     -------
