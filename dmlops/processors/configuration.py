@@ -37,7 +37,7 @@ class Configuration:
         self.name = name
         self.backend = backend
         self.given = dict(values)
-        self.values = {**copy.deepcopy(dict(defaults)), **values}  # which all configurations of the class have
+        self.values = {**copy.deepcopy(dict(defaults)), **values}  # defaults are the class's own
         self.read: set[str] = set()
 
     def __getitem__(self, key: str) -> Any:

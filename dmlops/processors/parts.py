@@ -1,6 +1,6 @@
 """Parts: what one picture, or one tile of it, becomes; and how parts are put together to results.
 
-A part is bytes behind some steps, (C, H, W) or (H, W, C), in a frame whose rest is zero. Its value tables belong to the result.
+A part is the bytes of a picture behind some steps, in a frame whose rest is zero. Tables of values belong to the result.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a call becomes, before there are pixels: bytes are resized and cut, then moved through a table to their places.
 
-A *block* is one picture's way into one result: steps of bytes, each a resize or a window, then a movement. A movement is a list
-of axes, each of which advances in the bytes and in the result. A result's plan has its shape, its blocks and its table.
+A *block* is one picture's way into one result: steps of bytes, each a resize, a window or a turn, then a movement. A movement
+is a list of axes, each of which advances in the bytes and in the result. Pixels have a shape, blocks and a table.
 """
 
 from __future__ import annotations
@@ -134,13 +134,13 @@ class Mask(NamedTuple):
 class Sizes(list[Size]):
     """The pictures' sizes; `groups`: how many belong together, such as the frames of a video."""
 
-    def __init__(self, sizes: Iterable[Size], groups: Sequence[int] | None = None) -> None:
+    def __init__(self, sizes: Iterable[Size], groups: Sequence[int]) -> None:
         super().__init__(sizes)
-        self.groups = tuple(groups) if groups is not None else (1,) * len(self)
+        self.groups = tuple(groups)
 
 
-# The results by name: pixels; a list of these where shapes differ; or arrays and numbers that follow from the sizes alone.
-Plan: TypeAlias = dict[str, Any]  # Pixels, arrays, and lists of those or of numbers
+# The results by name: Pixels; a list of these where shapes differ; or masks, arrays and numbers that follow from sizes alone.
+Plan: TypeAlias = dict[str, Any]
 
 
 def size_after(size: Size, steps: Sequence[Step]) -> Size:

@@ -16,7 +16,6 @@ from dmlops._core import DeviceArray
 from dmlops.errors import shown
 from dmlops.operators.axes import axes_of, ints_of
 from dmlops.refused_arrays import READ, is_lazy, lazy, no_array, not_plain
-from dmlops.slice_keys import index_of
 from dmlops.structure import is_recorded, operand
 
 __all__ = [
@@ -204,7 +203,7 @@ def shortest_edge(size: Any, height: int, width: int) -> tuple[int, int]:
     sizes = ints_of(size, "size")
     if len(sizes) != 1:
         return size_of(size)
-    short = index_of(sizes[0], "size")
+    short = sizes[0]
     if short < 1:
         raise ValueError(f"size must be 1 or more, not {short}")
     long = int(short * max(height, width) / min(height, width))
