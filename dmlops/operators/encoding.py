@@ -11,6 +11,7 @@ from dmlops._core import DeviceArray
 from dmlops.entries import integers
 from dmlops.operators.axes import new_axis
 from dmlops.operators.gathers import take
+from dmlops.structure import is_recorded
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
@@ -114,7 +115,7 @@ def one_hot(
            [2.5, 0. ],
            [0. , 0. ]], dtype=float32)
     """
-    if hasattr(type(indices), "__dmlops_function__"):  # in a fused function
+    if is_recorded(indices):  # in a fused function
         from dmlops.fusion.lookups import classes_of
 
         pair = np.array([off, on], dtype)

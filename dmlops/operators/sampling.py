@@ -14,7 +14,7 @@ from dmlops.entries import integers
 from dmlops.operators.axes import ints_of, windows
 from dmlops.operators.nearest import Indices, Nearest, pattern_of, steps_of
 from dmlops.operators.tracking import PART, how
-from dmlops.structure import operand
+from dmlops.structure import is_recorded, operand
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -241,7 +241,7 @@ def resize_nearest(
     """
     array = operand("input", input)
     steps: Any = steps_of(array.shape, sizes, scales, axes, coordinates, rounding)
-    if isinstance(array, (np.ndarray, DeviceArray)) and not hasattr(array, "__dmlops_function__"):
+    if isinstance(array, (np.ndarray, DeviceArray)) and not is_recorded(array):
         array, steps = taken("resize_nearest", array, steps, out, device, progress)
     if steps is None:
         return array  # type: ignore[no-any-return]

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from dmlops.operators.nearest import Indices, Nearest
+from dmlops.structure import is_recorded
 
 __all__ = ["recorded", "resized", "windowed"]
 
 
 def recorded(function: Callable[..., Any], x: Any, *args: Any) -> Any:
     """Call a function that a trace has as one step. Arrays that are NumPy's know no trace."""
-    traced = hasattr(type(x), "__dmlops_function__") and not isinstance(x, np.ndarray)
+    traced = is_recorded(x) and not isinstance(x, np.ndarray)
     return x.__array_function__(function, (), (x, *args), {}) if traced else function(x, *args)
 
 

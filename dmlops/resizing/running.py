@@ -17,6 +17,7 @@ from dmlops.operators.tracking import PART, how
 from dmlops.operators.windows import slice as window_of
 from dmlops.resizing.plans import ResizePlan
 from dmlops.resizing.steps import Alpha, Indices, Step, Window, window_view
+from dmlops.structure import is_recorded
 
 __all__ = ["run"]
 
@@ -40,7 +41,7 @@ def made(name: str, array: Any, step: Step, axes: tuple[int, int], out: Any, dev
             offsets[axis], sizes[axis] = begin, size
         return window_of(array, offsets, sizes, out=out, device=device, progress=progress)
     if isinstance(step, Indices):
-        if hasattr(type(array), "__dmlops_function__"):
+        if is_recorded(array):
             return np.take(np.take(array, step.rows, axes[0]), step.columns, axes[1])
         left: Any = steps_along(array.shape, dict(zip(axes, (step.rows, step.columns), strict=True)))
         array, left = taken(name, array, left, out, device, progress)
@@ -66,7 +67,7 @@ def alpha_table(multiplies: bool) -> Any:
 
 def with_alpha(array: Any, multiplies: bool, out: Any, device: Any, progress: Any) -> Any:
     """On a device, alpha and each other channel are indices of a table."""
-    if hasattr(type(array), "__dmlops_function__"):
+    if is_recorded(array):
         from dmlops.fusion.traced import refuse
 
         refuse("resizing with alpha, which multiplies channels by another one", "resize before the fused function")
