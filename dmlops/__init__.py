@@ -43,7 +43,6 @@ import dmlops.array_methods  # completes DeviceArray, as does
 import dmlops.array_protocols
 import dmlops.indices  # which operators look up in their calls, as they do
 import dmlops.resizing.running
-import dmlops.structure
 from dmlops.arrays import asarray, empty, from_dlpack, synchronize
 from dmlops.device import Device
 from dmlops.device_list import default_device, devices, set_default_device

@@ -197,7 +197,7 @@ def repeat(
 
 
 def _array(x: Any, pattern: Any) -> Any:
-    """What is neither an array nor a list of arrays becomes one, as operators have it."""
+    """The argument `x` as an array or a list of arrays. TypeError if the pattern is no str, as where the two are swapped."""
     if not isinstance(pattern, str):
         swapped = "; did you mean (x, pattern)? The array comes first" if isinstance(x, str) else ""
         raise TypeError(f"pattern must be a str such as 'h w c -> c h w', not {type(pattern).__name__}{swapped}")

@@ -22,6 +22,7 @@ import numpy as np
 from dmlops.operators import crop_places
 from dmlops.other_forms import mode_of, widths_of, window_of
 from dmlops.resizing import arguments, opencv_rule, pillow_rule, torchvision_rule
+from dmlops.structure import is_recorded
 from dmlops.twins import twin_of
 
 if TYPE_CHECKING:
@@ -546,7 +547,7 @@ def one_hot(
 
 def _array(input: Any) -> Any:
     """What is given, as an array; one of a fused function, which records what is done to it, stays itself."""
-    return input if hasattr(type(input), "__dmlops_function__") else np.asarray(input)
+    return input if is_recorded(input) else np.asarray(input)
 
 
 def _axes(x: _Array, axes: Any) -> list[int]:

@@ -25,5 +25,5 @@ def tracked(name: str, progress: Progress) -> Any:
 
 
 def how(name: str, progress: Progress | None) -> Any:
-    """The same, or where a call is counted whose name is not that of the extension's function."""
+    """How the extension runs a call: it reports its progress, or only counts the call under this name."""
     return row_of(name) if progress is None else tracked(name, progress)
