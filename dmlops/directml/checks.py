@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from dmlops.directml import tables
-from dmlops.directml.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
+from dmlops.directml.enums import DML_INTERPOLATION_MODE, DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAGS
 from dmlops.directml.errors import Problem
 from dmlops.directml.fields import shown
 from dmlops.directml.tensor import OPERATOR_DESC, TENSOR_DESC
@@ -43,6 +43,16 @@ class Checks:
         """DirectML has no empty axes. Where only running counts, they are fine."""
         if self.level:
             self.that(value > 0, field, value, "1 or more")
+
+    def nearest(self, mode: object) -> None:
+        if mode == DML_INTERPOLATION_MODE.LINEAR:
+            allowed = "NEAREST_NEIGHBOR, as interpolation is computation: dmlops runs data movement only"
+            self.computes("InterpolationMode", "LINEAR", allowed)
+
+    def type_to_run(self, name: str, tensor: TENSOR_DESC, types: Sequence[str]) -> None:
+        """The types of a tensor where only running counts; those of a feature level are in the table of data types."""
+        if not self.level:
+            self.that(tensor.data_type.name in types, f"{name}.DataType", tensor.data_type, ", ".join(types))
 
     def sizes(self, name: str, tensor: TENSOR_DESC, sizes: Sequence[int], rule: str) -> None:
         self.that(tuple(tensor.Sizes) == tuple(sizes), f"{name}.Sizes", list(tensor.Sizes), f"{list(sizes)}: {rule}")

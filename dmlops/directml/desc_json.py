@@ -13,7 +13,7 @@ from dmlops.directml.errors import DirectMLError
 from dmlops.directml.fields import integer
 from dmlops.directml.json_reader import Node
 from dmlops.directml.operator_names import PREFIX, refusal
-from dmlops.directml.resources import number_of
+from dmlops.directml.resources import as_json, number_of
 from dmlops.directml.tensor import OPERATOR_DESC, SCALE_BIAS, SIZE_2D, TENSOR_DESC
 
 __all__ = ["read_desc", "write_desc"]
@@ -176,6 +176,4 @@ def _plain(value: Any) -> Any:
         }
     if isinstance(value, SIZE_2D | SCALE_BIAS):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, float) and not np.isfinite(value):
-        return str(value)
-    return value
+    return as_json(value) if isinstance(value, float) else value

@@ -17,7 +17,7 @@ from dmlops.directml.checks import Checks
 from dmlops.directml.enums import DML_TENSOR_DATA_TYPE
 from dmlops.directml.errors import DirectMLError, Problem
 from dmlops.directml.running import Runner, copied, scalar_of
-from dmlops.directml.tables import LEVELS, NO_ZERO_POINT
+from dmlops.directml.tables import FLOATS, LEVELS, NO_ZERO_POINT
 from dmlops.directml.tensor import SCALE_BIAS, TENSOR_DESC
 from dmlops.operators.sampling import fused
 
@@ -88,8 +88,7 @@ def _dequantize(check: Checks, desc: descs.ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERAT
         desc.OutputTensor.data_type,
         f"{kind}, that of ScaleTensor",
     )
-    if not check.level:  # else the table of data types says it
-        check.that(kind.name in ("FLOAT32", "FLOAT16"), "ScaleTensor.DataType", kind, "FLOAT32, FLOAT16")
+    check.type_to_run("ScaleTensor", desc.ScaleTensor, FLOATS)
     _bytes_only(check, desc.InputTensor)
 
 

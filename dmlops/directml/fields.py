@@ -9,7 +9,7 @@ import dataclasses
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,9 @@ INTERPOLATION_MODE: TypeAlias = enums.DML_INTERPOLATION_MODE | str | int
 AXIS_DIRECTION: TypeAlias = enums.DML_AXIS_DIRECTION | str | int
 FLOATS: TypeAlias = Sequence[float]
 BOOL: TypeAlias = bool | int
+
+
+_Kind = TypeVar("_Kind", bound=enums.Named)
 
 
 class Refused(Exception):
@@ -81,11 +84,11 @@ def sequence(convert_entry: Callable[[Any], Any], allowed: str) -> Callable[[Any
     return convert
 
 
-def enumeration(kind: type[enums.Named]) -> Callable[[Any], enums.Named]:
+def enumeration(kind: type[_Kind]) -> Callable[[Any], _Kind]:
     """A converter for members of an enumeration, given as members, full names, suffixes or numbers."""
     allowed = ", ".join(f"{member.name} ({member.value})" for member in kind)
 
-    def convert(value: Any) -> enums.Named:
+    def convert(value: Any) -> _Kind:
         if isinstance(value, bool | float | np.bool_) or (isinstance(value, enums.Named) and not isinstance(value, kind)):
             raise Refused(value, allowed)
         try:

@@ -26,8 +26,7 @@ __all__ = ["RULES", "RUNNERS"]
 
 
 def _integers(check: Checks, tensor: TENSOR_DESC) -> None:
-    if not check.level:  # else the table of data types says it
-        check.that(tensor.data_type.name in INDICES, "IndicesTensor.DataType", tensor.data_type, ", ".join(INDICES))
+    check.type_to_run("IndicesTensor", tensor, INDICES)
 
 
 def _meant(check: Checks, field: str, count: int, low: int, name: str, tensor: TENSOR_DESC) -> list[int] | None:
@@ -120,9 +119,7 @@ def _scatter_nd(check: Checks, desc: descs.SCATTER_ND_OPERATOR_DESC) -> None:
 
 def _unpool(check: Checks, desc: descs.MAX_UNPOOLING_OPERATOR_DESC) -> None:
     check.sizes("IndicesTensor", desc.IndicesTensor, desc.InputTensor.Sizes, "those of InputTensor")
-    kind = desc.IndicesTensor.data_type
-    if not check.level:
-        check.that(kind.name in ("UINT64", "UINT32"), "IndicesTensor.DataType", kind, "UINT64, UINT32")
+    check.type_to_run("IndicesTensor", desc.IndicesTensor, ("UINT64", "UINT32"))
     _some(check, math.prod(desc.OutputTensor.Sizes), desc.IndicesTensor.Sizes)
 
 

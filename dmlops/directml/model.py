@@ -14,12 +14,14 @@ from dmlops.directml.errors import DirectMLError
 from dmlops.directml.fields import integer, shown, uint
 from dmlops.directml.json_reader import Node, parse
 from dmlops.directml.resources import (
+    IMAGES,
     ConstantValues,
     FileValues,
     ListedValues,
     MixedValues,
     Resource,
     SequenceValues,
+    as_json,
     read_resource,
 )
 from dmlops.directml.tensor import OPERATOR_DESC
@@ -155,7 +157,7 @@ def _read_command(node: Node, dispatchables: Mapping[str, OPERATOR_DESC], resour
         node.names(("type", "resource", "targetPath", "dimensions"))
         sizes = [entry.convert(uint) for entry in node["dimensions"].entries()] if node.has("dimensions") else []
         target = node["targetPath"].file_name()
-        if pathlib.PurePath(target).suffix.lower() in (".png", ".jpg", ".jpeg"):
+        if pathlib.PurePath(target).suffix.lower() in IMAGES:
             node["targetPath"].refuse("a .npy file, or one of bytes: writing an image computes")
         return WriteFile(_known(node["resource"], resources), target, tuple(sizes))
     return node["type"].refuse("dispatch, print, writeFile")
@@ -228,13 +230,13 @@ def _write_resource(resource: Resource) -> dict[str, Any]:
     initial = resource.initial
     values: Any
     if isinstance(initial, ConstantValues):
-        values = {"valueCount": initial.count, "value": _number(initial.value)}
+        values = {"valueCount": initial.count, "value": as_json(initial.value)}
     elif isinstance(initial, SequenceValues):
-        values = {"valueCount": initial.count, "valueStart": _number(initial.start), "valueDelta": _number(initial.delta)}
+        values = {"valueCount": initial.count, "valueStart": as_json(initial.start), "valueDelta": as_json(initial.delta)}
     elif isinstance(initial, ListedValues):
-        values = list(map(_number, initial.values))
+        values = list(map(as_json, initial.values))
     elif isinstance(initial, MixedValues):
-        values = [{"type": kind.name, "value": _number(value)} for kind, value in initial.values]
+        values = [{"type": kind.name, "value": as_json(value)} for kind, value in initial.values]
     else:
         assert isinstance(initial, FileValues)
         values = {"sourcePath": initial.path}
@@ -244,10 +246,6 @@ def _write_resource(resource: Resource) -> dict[str, Any]:
     if resource.offset_in_bytes:
         written["initialValuesOffsetInBytes"] = resource.offset_in_bytes
     return written
-
-
-def _number(value: float) -> float | str:
-    return str(value) if value != value or value in (float("inf"), -float("inf")) else value
 
 
 def _write_command(command: Command) -> dict[str, Any]:

@@ -182,6 +182,7 @@ def _open_npy(path: pathlib.Path) -> Array:
 
 _count = integer(1, 2**32 - 1, "an integer from 1 to 4294967295")
 _size = integer(0, 2**64 - 1, "an unsigned 64-bit integer")
+IMAGES = (".png", ".jpg", ".jpeg")  # suffixes of files that DxDispatch reads and writes, too
 _NAMES = ("initialValues", "initialValuesDataType", "sizeInBytes", "initialValuesOffsetInBytes", "type")
 
 
@@ -205,6 +206,11 @@ def number_of(kind: DML_TENSOR_DATA_TYPE) -> Any:
     return convert
 
 
+def as_json(value: Number) -> Number | str:
+    """What `number_of` reads: infinities and NaN as text, which JSON has no numbers for."""
+    return str(value) if value != value or value in (math.inf, -math.inf) else value
+
+
 def read_resource(node: Node, folder: pathlib.Path) -> Resource:
     """A resource as DxDispatch's models have it."""
     node.names(_NAMES)
@@ -212,8 +218,7 @@ def read_resource(node: Node, folder: pathlib.Path) -> Resource:
         node["type"].refuse('"buffer"')
     kind = DML_TENSOR_DATA_TYPE.UNKNOWN
     if node.has("initialValuesDataType"):
-        named = node["initialValuesDataType"].convert(enumeration(DML_TENSOR_DATA_TYPE))
-        kind = DML_TENSOR_DATA_TYPE(named)
+        kind = node["initialValuesDataType"].convert(enumeration(DML_TENSOR_DATA_TYPE))
     if kind != DML_TENSOR_DATA_TYPE.UNKNOWN and kind.dtype is None:
         node["initialValuesDataType"].refuse("a data type of 8 to 64 bits")
     resource = Resource(
@@ -264,7 +269,7 @@ def _read_initial(
 
 def _read_mixed(node: Node) -> tuple[DML_TENSOR_DATA_TYPE, Number]:
     node.names(("name", "type", "value"))
-    kind = DML_TENSOR_DATA_TYPE(node["type"].convert(enumeration(DML_TENSOR_DATA_TYPE)))
+    kind = node["type"].convert(enumeration(DML_TENSOR_DATA_TYPE))
     if kind.dtype is None:
         node["type"].refuse("a data type of 8 to 64 bits")
     return kind, node["value"].convert(number_of(kind))
@@ -273,7 +278,7 @@ def _read_mixed(node: Node) -> tuple[DML_TENSOR_DATA_TYPE, Number]:
 def _read_file(node: Node, unknown: bool) -> FileValues:
     path = node.file_name()
     suffix = pathlib.PurePath(path).suffix.lower()
-    if suffix in (".png", ".jpg", ".jpeg"):
+    if suffix in IMAGES:
         node.refuse("a .npy file, or one of bytes: reading an image computes")
     if unknown and suffix != ".npy":
         node.refuse("a .npy file where there is no initialValuesDataType")

@@ -7,7 +7,7 @@ from typing import Any
 
 from dmlops.directml import descs, elementwise, indexing, sampling
 from dmlops.directml.checks import Checks
-from dmlops.directml.enums import DML_INTERPOLATION_MODE, DML_PADDING_MODE, DML_TENSOR_DATA_TYPE
+from dmlops.directml.enums import DML_PADDING_MODE, DML_TENSOR_DATA_TYPE
 from dmlops.directml.tables import LEVELS, PADDING_MODES
 from dmlops.directml.tensor import TENSOR_DESC
 
@@ -103,9 +103,7 @@ def _blocks(check: Checks, block: int, deep: TENSOR_DESC, deep_name: str, flat: 
 def reverse_subsequences(check: Checks, desc: descs.REVERSE_SUBSEQUENCES_OPERATOR_DESC) -> None:
     check.sizes("OutputTensor", desc.OutputTensor, desc.InputTensor.Sizes, "those of InputTensor")
     lengths = desc.SequenceLengthsTensor
-    allowed = ("UINT64", "UINT32")
-    if not check.level:  # else the table of data types says it
-        check.that(lengths.data_type.name in allowed, "SequenceLengthsTensor.DataType", lengths.data_type, ", ".join(allowed))
+    check.type_to_run("SequenceLengthsTensor", lengths, ("UINT64", "UINT32"))
     if check.axis(desc.Axis, desc.InputTensor):
         sizes = [1 if axis == desc.Axis else size for axis, size in enumerate(desc.InputTensor.Sizes)]
         check.sizes("SequenceLengthsTensor", lengths, sizes, "those of InputTensor, but 1 on Axis")
@@ -183,14 +181,13 @@ def sequence(check: Checks, desc: descs.FILL_VALUE_SEQUENCE_OPERATOR_DESC) -> No
 
 
 def fill(check: Checks, desc: descs.FILL_VALUE_CONSTANT_OPERATOR_DESC) -> None:
-    check.same_type("ValueDataType", DML_TENSOR_DATA_TYPE.of(desc.ValueDataType), desc.OutputTensor)
-    check.scalar("Value", desc.Value, DML_TENSOR_DATA_TYPE.of(desc.ValueDataType))
+    kind = DML_TENSOR_DATA_TYPE.of(desc.ValueDataType)
+    check.same_type("ValueDataType", kind, desc.OutputTensor)
+    check.scalar("Value", desc.Value, kind)
 
 
 def upsample(check: Checks, desc: descs.UPSAMPLE_2D_OPERATOR_DESC) -> None:
-    if desc.InterpolationMode == DML_INTERPOLATION_MODE.LINEAR:
-        allowed = "NEAREST_NEIGHBOR, as interpolation is computation: dmlops runs data movement only"
-        check.computes("InterpolationMode", "LINEAR", allowed)
+    check.nearest(desc.InterpolationMode)
     rank = desc.InputTensor.rank
     if not check.that(rank >= 2, "InputTensor.DimensionCount", rank, "2 or more: height and width are the last axes"):
         return
@@ -211,8 +208,9 @@ def diagonal1(check: Checks, desc: descs.DIAGONAL_MATRIX1_OPERATOR_DESC) -> None
     check.that(desc.OutputTensor.rank >= 2, "OutputTensor.DimensionCount", desc.OutputTensor.rank, "2 or more")
     if desc.InputTensor is not None:
         check.sizes("OutputTensor", desc.OutputTensor, desc.InputTensor.Sizes, "those of InputTensor")
-    check.same_type("ValueDataType", DML_TENSOR_DATA_TYPE.of(desc.ValueDataType), desc.OutputTensor)
-    check.scalar("Value", desc.Value, DML_TENSOR_DATA_TYPE.of(desc.ValueDataType))
+    kind = DML_TENSOR_DATA_TYPE.of(desc.ValueDataType)
+    check.same_type("ValueDataType", kind, desc.OutputTensor)
+    check.scalar("Value", desc.Value, kind)
 
 
 RULES: dict[str, Callable[[Checks, Any], None]] = {

@@ -12,7 +12,7 @@ import dmlops
 from dmlops._annotations import AnyArray
 from dmlops.directml import descs
 from dmlops.directml.checks import Checks
-from dmlops.directml.enums import DML_AXIS_DIRECTION, DML_INTERPOLATION_MODE
+from dmlops.directml.enums import DML_AXIS_DIRECTION
 from dmlops.directml.running import Runner
 from dmlops.operators.axes import windows
 from dmlops.operators.sampling import fused, stacked
@@ -24,9 +24,7 @@ __all__ = ["RULES", "RUNNERS"]
 
 
 def _resample(check: Checks, desc: Any) -> None:
-    if desc.InterpolationMode == DML_INTERPOLATION_MODE.LINEAR:
-        allowed = "NEAREST_NEIGHBOR, as interpolation is computation: dmlops runs data movement only"
-        check.computes("InterpolationMode", "LINEAR", allowed)
+    check.nearest(desc.InterpolationMode)
     arrays = ["Scales", *(name for name in ("InputPixelOffsets", "OutputPixelOffsets") if hasattr(desc, name))]
     count = "ScaleCount" if hasattr(desc, "ScaleCount") else "DimensionCount"
     if not check.counts(count, getattr(desc, count), *arrays):
@@ -105,8 +103,8 @@ def _columns(x: Any, widths: Any, sizes: Any, strides: Any, dilations: Any) -> A
     before, after = ((0, 0, *each) for each in widths)
     x = dmlops.padding(x, before, after)
     axes = range(2, x.ndim)
-    batch, channels, *whole = x.shape
-    plan = windows((batch, channels, *whole), sizes, axes, strides, dilations)
+    batch, channels = x.shape[:2]
+    plan = windows(x.shape, sizes, axes, strides, dilations)
     count = math.prod(each[-1] for each in plan)
     x = stacked(x, plan)
     x = np.moveaxis(x, tuple(axes), tuple(range(-len(plan), 0)))
