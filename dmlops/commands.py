@@ -58,7 +58,7 @@ def _parser(name: str, description: str) -> argparse.ArgumentParser:
 def _call(call: str) -> tuple[str, list[Any], dict[str, Any]]:
     """A function's or an operator's name, and its arguments."""
     name = explain.name_of(call)
-    if ":" not in name and name not in (*explain.OPERATORS, *explain.COMPOSED):
+    if ":" not in name and name not in explain.EVERY_OPERATOR:
         raise ValueError(explain.no_operator(call))
     args, kwargs = explain.arguments_of(call, _with_values)
     return name, args, kwargs

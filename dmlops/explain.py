@@ -28,13 +28,16 @@ from dmlops.other_names import advice
 from dmlops.traffic import Traffic
 
 
+TAKEN_BY_EVERY_CALL = ("out", "device", "progress")
+
+
 def _arguments(operator: str) -> dict[str, Any]:
     parameters = inspect.signature(getattr(operators, operator)).parameters.values()
-    where, needed = ("out", "device", "progress"), ("sizes",)  # which only a key replaces, and no literal is one
+    needed = ("sizes",)  # which only a key replaces, and no literal is one
     return {
         each.name: ... if each.default is each.empty or each.name in needed else each.default
         for each in parameters
-        if each.name not in where
+        if each.name not in TAKEN_BY_EVERY_CALL
     }
 
 
@@ -42,8 +45,8 @@ def _arguments(operator: str) -> dict[str, Any]:
 OPERATORS: dict[str, dict[str, Any]] = {operator: _arguments(operator) for operator in operators.__all__}
 # Those that are traced, as fused functions are.
 COMPOSED = (*operators.COMPOSED, "rearrange", "repeat")
+EVERY_OPERATOR = (*OPERATORS, *COMPOSED)
 CLASSES = ("cpu-class", "gpu-class")
-TAKEN_BY_EVERY_CALL = ("out", "device", "progress")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -94,6 +97,7 @@ def estimates(call: str, device: object = None) -> tuple[float, float]:
 
 
 def _explained(call: str, device: object) -> Any:
+    """The steps of a call, and the estimates of it on the host and on the device."""
     if (operator := name_of(call)) in _SCATTERS:
         raise ValueError(f"{operator} has no plan before its indices are known: {_SCATTERS_RUN}")
     if operator == "one_hot":
@@ -119,7 +123,7 @@ ONE_HOT = "one_hot: rows of an identity matrix are taken, in one pass"
 
 
 def _one_hot(call: str, device: object) -> Any:
-    """The same of one_hot: a take of windows of one line, which has a one in its middle."""
+    """What `_explained` gives, of one_hot: a take of windows of one line, which has a one in its middle."""
     args, kwargs = arguments_of(call, lambda value: value)
     try:
         given = inspect.signature(operators.one_hot).bind(*args, **kwargs)
@@ -140,7 +144,7 @@ _SCATTERS_RUN = "on the host NumPy writes to a copy, on a device it is a join an
 
 
 def plan_and_pieces(call: str, device: object = None) -> tuple[Plan, list[dict[str, Any]]]:
-    """The same of a call that is one step."""
+    """The plan of a call that is one step, and its first pieces."""
     ((_, _, plan, pieces),) = steps(call, device)
     return plan, pieces
 
@@ -185,7 +189,7 @@ def _traffic(found: list[Any]) -> Traffic:
 
 def name_of(call: str) -> str:
     name = _plain(call.partition("(")[0].strip())
-    if "(" not in call and (":" in name or name in (*OPERATORS, *COMPOSED)):
+    if "(" not in call and (":" in name or name in EVERY_OPERATOR):
         raise ValueError(f"{shown(call)} is no call: it needs arguments, as in {name}(uint8[8,480,640,3])")
     return name
 
@@ -197,11 +201,12 @@ def _plain(name: str) -> str:
 
 def no_operator(call: str) -> str:
     """The text for a call of what is neither an operator nor MODULE:FUNCTION."""
-    name, every = call.partition("(")[0].strip(), (*OPERATORS, *COMPOSED)
+    name = call.partition("(")[0].strip()
     module, dot, function = name.rpartition(".")
     plain = _plain(name)
-    meant = f"; did you mean {module}:{function}?" if dot and module != "dmlops" else like(plain, every) or advice(plain, ())
-    return f"{shown(call)} is no call of MODULE:FUNCTION, nor of an operator{meant or ': ' + ', '.join(every)}"
+    near = like(plain, EVERY_OPERATOR) or advice(plain, ())
+    meant = f"; did you mean {module}:{function}?" if dot and module != "dmlops" else near
+    return f"{shown(call)} is no call of MODULE:FUNCTION, nor of an operator{meant or ': ' + ', '.join(EVERY_OPERATOR)}"
 
 
 def _is_traced(name: str) -> bool:
@@ -280,18 +285,18 @@ def with_memory(value: Any) -> Any:
     return np.ndarray(shape, dtype, memory, before, strides)
 
 
-def _by_cost(call: str, weighed: Device) -> str:
-    if weighed.type == "host":
+def _by_cost(call: str, device: Device) -> str:
+    if device.type == "host":
         _explained(call, CLASSES[0])  # which refuses what is no call
-        return said_of_auto(weighed, 0, 0)[1]
-    on_host, said = said_of_auto(weighed, *estimates(call, weighed))
-    return said if on_host else f"{said}\n{explain(call, weighed)}"
+        return said_of_auto(device, 0, 0)[1]
+    on_host, said = said_of_auto(device, *estimates(call, device))
+    return said if on_host else f"{said}\n{explain(call, device)}"
 
 
 # --- the text of a call -----------------------------------------------------------------------------------------------
 
 
-MOST_LENGTHS = 2**27  # entries of sequence_lengths, which are made; other arrays have no memory
+MOST_ENTRIES = 2**27  # of lengths or indices, which may have to be made; other arrays have no memory
 METHODS = ("transpose", "reshape", "squeeze", "swapaxes")  # that make views, as T does
 
 
@@ -380,8 +385,8 @@ def _entries(key: str, value: Any) -> Any:
         raise ValueError(f"{key} must be DTYPE[SHAPE] or a literal")
     if not isinstance(value, np.ndarray):
         return integers(value) if key == "indices" else value
-    if value.size > MOST_LENGTHS:
-        raise ValueError(f"{key} has {value.size} entries, more than the {MOST_LENGTHS} that explain takes")
+    if value.size > MOST_ENTRIES:
+        raise ValueError(f"{key} has {value.size} entries, more than the {MOST_ENTRIES} that explain takes")
     entries = np.broadcast_to(np.zeros((), _dtype(value)), value.shape)
     return integers(entries) if key == "indices" else entries
 

@@ -15,6 +15,7 @@ __all__ = ["MOST_PIECES", "Plan", "microseconds", "said_of_auto", "said_of_estim
 MOST_PIECES = 256
 BETWEEN = "what lies between the passes"
 
+# Bytes of an item; source offset; extent, source, destination and entry stride of each axis; the axis that is reversed, or -1.
 Plan: TypeAlias = tuple[int, int, list[tuple[int, int, int, int]], int]
 
 
@@ -63,12 +64,10 @@ def microseconds(nanoseconds: float) -> str:
 def _step(plan: Plan, pieces: list[dict[str, Any]]) -> str:
     item, src_offset, axes, reversed_ = plan
     lines = [f"plan: items of {item} bytes, source offset {src_offset}"]
-    for k, (extent, src, dst, length) in enumerate(axes):
-        lines.append(
-            f"  axis {k}: {extent} at source stride {src}, destination stride {dst}"
-            + f", {'length' if reversed_ >= 0 else 'index'} stride {length}" * (length != 0)
-        )
-        lines[-1] += ", reversed up to its length" * (k == reversed_)
+    for k, (extent, src, dst, entry) in enumerate(axes):
+        line = f"  axis {k}: {extent} at source stride {src}, destination stride {dst}"
+        line += f", {'length' if reversed_ >= 0 else 'index'} stride {entry}" * (entry != 0)
+        lines.append(line + ", reversed up to its length" * (k == reversed_))
     lines.append(f"pieces: {len(pieces)}" + " or more" * (len(pieces) == MOST_PIECES))
     for text, alike in itertools.groupby(map(_describe, pieces)):
         lines += [f"  {line}" for line in f"{len(list(alike))} x {text}".splitlines()]

@@ -20,8 +20,8 @@ class Traffic:
     def add(self, read_item: int, written_item: int, axes: Iterable[Any]) -> None:
         """A strided copy; `read_item` is 0 where it repeats a constant.
 
-        An axis begins with extent and strides of source and destination; the last number may be the stride of lengths or
-        indices: another index reads other elements.
+        An axis begins with extent and strides of source and destination. A fourth number is the stride of entries, which are
+        indices or lengths: other entries read other elements.
         """
         listed = [tuple(axis) for axis in axes]
         self.read += read_item * math.prod(axis[0] for axis in listed if axis[1] or (len(axis) > 3 and axis[3]))

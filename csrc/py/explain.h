@@ -17,7 +17,7 @@ PyObject *dml_explain_axes(const dml_plan *plan);
 
 /* A list of the first 256 steps that are not empty: (src, dst, (item, src_offset, axes, reversed), pieces), with the index of
  * an input or None for a fill, that of a result, the plan simplified, and a dict for each of the first 256 pieces. `inputs`
- * have the addresses of arrays without memory; results begin at multiples of any alignment. The lengths are not looked at. NULL
+ * have the addresses of arrays without memory; results begin at multiples of any alignment. The entries are not looked at. NULL
  * with an exception set. */
 PyObject *dml_explain_program(const dml_program *program, const dml_traits *traits, const dml_choice *choice,
                               PyObject *const *inputs);
