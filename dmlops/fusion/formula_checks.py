@@ -15,7 +15,7 @@ import numpy as np
 from dmlops.bits import differ
 from dmlops.fusion.expressions import BY_VALUE, VALUE, Expression, Varying, evaluate
 from dmlops.fusion.formulas import Formula, UnsupportedError, run, some_values
-from dmlops.fusion.lowering import COMPARISONS, Element, begun, check_lowered, continued, dtype_of, promoted
+from dmlops.fusion.lowering import COMPARISONS, Element, begun, check_lowered, constant_of, continued, dtype_of, promoted
 
 __all__ = ["check_call", "compare"]
 
@@ -49,11 +49,11 @@ def compare(formula: Formula, expected: Callable[[Any, Any], Any]) -> None:
 
 
 def _first_difference(ours: Any, right: Any, values: Any) -> str:
-    wrong = differ(ours, np.ascontiguousarray(np.broadcast_to(right, ours.shape), ours.dtype))
+    right = np.broadcast_to(right, ours.shape)
+    wrong = differ(ours, np.ascontiguousarray(right, ours.dtype))
     if not wrong.any():
         return ""
     row, at = (int(k) for k in np.unravel_index(int(wrong.argmax()), wrong.shape))
-    right = np.broadcast_to(right, ours.shape)
     return f"on this machine: of {values[at]!r} it is {ours[row, at]!r}, NumPy has {right[row, at]!r}"
 
 
@@ -104,9 +104,7 @@ def _difference(one: Expression, element: Element) -> str:
     if right.dtype != dtype_of(one, element):
         return ""  # NumPy promotes by value: the formula is compared
     rows = _ROWS if call.varying else 1
-    made = continued(
-        begun(carrier), call, (2, carrier), rows, lambda one: one.array.reshape(-1) if isinstance(one, Varying) else one
-    )
+    made = continued(begun(carrier), call, (2, carrier), rows, constant_of)
     return _first_difference(run(made, values), right, values)
 
 

@@ -129,8 +129,8 @@ class Formula(NamedTuple):
         for place, one in enumerate(self.code):
             to = taken(place + 1)  # apart from the operands
             operands = [at[value] for value in one.operands]
-            second = one.other if one.name in ("cast", "narrow") else 0
-            a, b, c = (*operands, *([second] if second or one.name in ("cast", "narrow") else []), 0, 0, 0)[:3]
+            second = [one.other] if one.name in ("cast", "narrow") else []
+            a, b, c = (*operands, *second, 0, 0, 0)[:3]
             made.append(struct.pack("=6BH", OPERATIONS[one.name], one.number, to, a, b, c, 0))
             for value in {*one.operands, place + 1}:
                 if value >= 0 and last.get(value, place) == place:
@@ -164,45 +164,9 @@ def run_bytes(formula: Formula, rows: Any, code: bytes, values: Any) -> Any:
 
 # --- values ---------------------------------------------------------------------------------------------------------
 
-_SOME: tuple[float, ...] = (
-    0.0,
-    1.0,
-    2.0,
-    0.5,
-    1.5,
-    2.5,
-    255.0,
-    255.5,
-    256.0,
-    127.0,
-    128.0,
-    65504.0,
-    65520.0,
-    1e-7,
-    6e-8,
-    6e-5,
-    1e-3,
-    0.1,
-    1 / 3,
-    16777217.0,
-)
-_SOME += (
-    32767.0,
-    65535.0,
-    65536.0,
-    2.0**31,
-    2.0**31 - 1,
-    2.0**32,
-    2.0**63,
-    1e10,
-    1e-40,
-    1e-45,
-    5e-324,
-    1e300,
-    3.4e38,
-    1.8e308,
-    np.inf,
-)
+_SOME: tuple[float, ...] = (0.0, 1.0, 2.0, 0.5, 1.5, 2.5, 255.0, 255.5, 256.0, 127.0, 128.0, 65504.0, 65520.0)
+_SOME += (1e-7, 6e-8, 6e-5, 1e-3, 0.1, 1 / 3, 16777217.0, 32767.0, 65535.0, 65536.0, 2.0**31, 2.0**31 - 1, 2.0**32, 2.0**63)
+_SOME += (1e10, 1e-40, 1e-45, 5e-324, 1e300, 3.4e38, 1.8e308, np.inf)
 _NANS = {4: (0x7FC00000, 0x7FC12345, 0x7F812345, 0x7F800001), 8: (0x7FF8 << 48, (0x7FF8 << 48) + 0x12345, (0x7FF0 << 48) + 1)}
 
 
@@ -227,26 +191,8 @@ def some_values(code: str, random: int = 400) -> Any:
             special += [np.nextafter(near, np.array(to, dtype)) for to in (np.inf, -np.inf)]
         else:
             ends = np.iinfo(dtype)
-            some = [
-                0,
-                1,
-                2,
-                3,
-                7,
-                10,
-                127,
-                128,
-                255,
-                256,
-                32767,
-                32768,
-                65535,
-                65536,
-                ends.max,
-                ends.max - 1,
-                ends.min,
-                ends.min + 1,
-            ]
+            some = [0, 1, 2, 3, 7, 10, 127, 128, 255, 256, 32767, 32768, 65535, 65536]
+            some += [ends.max, ends.max - 1, ends.min, ends.min + 1]
             some += [-one for one in some] + list(range(-40, 40, 3))
             special = [np.array([one for one in some if ends.min <= one <= ends.max], dtype)]
             special.append(source.integers(-300 if ends.min else 0, 300, random // 4).astype(dtype))

@@ -27,7 +27,7 @@ from dmlops.fusion.formulas import (
 )
 from dmlops.fusion.order import operands_first
 
-__all__ = ["COMPARISONS", "Element", "begun", "check_lowered", "continued", "dtype_of", "promoted"]
+__all__ = ["COMPARISONS", "Element", "begun", "check_lowered", "constant_of", "continued", "dtype_of", "promoted"]
 
 Element = tuple[int, np.dtype[Any]]  # the axes of what an expression is applied to, and its dtype
 
@@ -255,8 +255,13 @@ def check_lowered(one: Expression, element: Element) -> None:
             return 0, dtype_of(argument, element)
         return (0, element[1]) if argument is VALUE else None
 
-    builder = _Builder(begun(element[1]), lambda value: value.array if isinstance(value, Varying) else value)
+    builder = _Builder(begun(element[1]), constant_of)
     _Call(builder, one, element, of).lowered()
+
+
+def constant_of(value: Any) -> Any:
+    """What an expression has as a constant: a number, or all elements of an array."""
+    return value.array if isinstance(value, Varying) else value
 
 
 def begun(dtype: np.dtype[Any]) -> Formula:
