@@ -6,6 +6,7 @@ import dmlops
 import numpy as np
 import pytest
 from dmlops import _core
+from dmlops.operators.tracking import PART
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -277,7 +278,7 @@ def test_portions(axes, shape, portion):
     x = np.random.default_rng(2).integers(0, 256, shape, np.uint8)
     resampling = pillow((30, 40), (17, 50))
     seen = []
-    how = (lambda done, all_: seen.append((done, all_)), portion)
+    how = (lambda done, all_: seen.append((done, all_)), portion, PART)
     result = _core._resample(x, resampling, axes, (1, 15, 2, 40), None, "host", how)
     expected = np.moveaxis(x, axes, (0, 1))
     expected = np.moveaxis(meaning(expected, resampling, (0, 1))[1:16, 2:42], (0, 1), axes)
@@ -291,7 +292,7 @@ def test_portions_of_one_pixel():
     """Of OpenCV's cubic, whose parts begin among the items of a pixel."""
     resampling = _core._resampling(OPENCV, 3, (4, 5), (1, 1), (0.0, 0.0), (0.0, 0.0), 1007, False)
     x = np.random.default_rng(4).integers(0, 256, (4, 5, 1007), np.uint8)
-    result = _core._resample(x, resampling, (0, 1), None, None, "host", (lambda done, all_: None, 1))
+    result = _core._resample(x, resampling, (0, 1), None, None, "host", (lambda done, all_: None, 1, PART))
     assert np.array_equal(result, meaning(x, resampling, (0, 1)))
 
 

@@ -7,6 +7,7 @@ import dmlops
 import numpy as np
 import pytest
 from dmlops import _core, explain
+from dmlops.operators.tracking import PART
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -272,6 +273,6 @@ def test_progress_tells_of_portions(vulkan):
     x = image((6, 50, 60, 3))
     how = resampling(PILLOW, BICUBIC, (50, 60), (33, 41))
     seen = []
-    result = _core._resample(x, how, [1, 2], None, None, vulkan, (lambda done, all: seen.append((done, all)), 1000))
+    result = _core._resample(x, how, [1, 2], None, None, vulkan, (lambda done, all: seen.append((done, all)), 1000, PART))
     assert np.array_equal(result, resample(x, how, [1, 2], "host"))
     assert seen[0] == (0, result.nbytes) and seen[-1] == (result.nbytes, result.nbytes) and len(seen) > 3

@@ -106,9 +106,7 @@ int dml_call_convert_how(dml_call *call, PyObject *how)
     if (call->explained)
         return 0;
     PyObject *number = dml_progress_from(how, &call->progress);
-    if (!number || number == Py_None)
-        return number ? 0 : -1;
-    return dml_counted_as_from(number, &call->counted_as);
+    return number ? dml_counted_as_from(number, &call->counted_as) : -1;
 }
 
 int dml_call_convert_device(dml_call *call, PyObject *device)

@@ -5,10 +5,8 @@
 
 PyObject *dml_progress_from(PyObject *how, dml_progress *progress)
 {
-    PyObject *row = Py_None;
-    const bool named = PyTuple_Check(how) && PyTuple_Size(how) > 2;
-    const char *format = named ? "(OLO):progress" : "(OL):progress";
-    return PyArg_Parse(how, format, &progress->function, &progress->portion, &row) ? row : NULL;
+    PyObject *row;
+    return PyArg_Parse(how, "(OLO):progress", &progress->function, &progress->portion, &row) ? row : NULL;
 }
 
 typedef struct watched {

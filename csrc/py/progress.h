@@ -10,8 +10,8 @@ typedef struct dml_progress {
     long long portion;  /* bytes */
 } dml_progress;
 
-/* From a tuple of these and, unless the call is counted as itself, of a row's number (call_counts.h), as dmlops.progress makes
- * it. The number, borrowed, or None; NULL with an exception set. */
+/* From a tuple of these and of the number of the row where the call is counted (call_counts.h), as dmlops.progress makes it.
+ * The number, borrowed; NULL with an exception set. */
 PyObject *dml_progress_from(PyObject *how, dml_progress *progress);
 
 /* Runs a transfer in portions, calls the function before and after each, and waits for them. DML_INTERRUPTED, with an exception
