@@ -64,7 +64,8 @@ def info(arguments: list[str]) -> int:
         print("\n".join(map(printable, crash)))
         return 1
     devices, missing = _core._devices()
-    print(printable(f"Vulkan: {missing or _count(len(devices) - 1, 'device')}"))
+    count = len(devices) - 1  # without the host
+    print(printable(f"Vulkan: {missing or f'{count} device' + 's' * (count != 1)}"))
     print(printable(f"DMLOPS_DEVICE: {os.environ.get('DMLOPS_DEVICE') or 'not set'}"))
     try:
         default = dmlops.default_device()
@@ -169,10 +170,6 @@ def _parse_none(command: str, arguments: list[str]) -> None:
     text = COMMANDS[command][1]
     parser = argparse.ArgumentParser(prog=f"python -m dmlops {command}", description=f"{text[0].upper()}{text[1:]}.")
     parser.parse_args(arguments)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _first_problem(name: str, calls: list[Call], device: dmlops.Device) -> str | None:

@@ -291,6 +291,7 @@ def zeros_like(x: DeviceArray, /, *, dtype: Any = None, device: Any = None) -> D
 
 # --- dtypes -----------------------------------------------------------------------------------------------------------
 
+_SCALARS = (builtins.bool, int, float, complex)
 _KINDS: dict[str, tuple[np.dtype[Any], ...]] = {
     "bool": (bool,),
     "signed integer": (int8, int16, int32, int64),
@@ -323,7 +324,7 @@ class _IntInfo:
 def _dtype(value: Any) -> np.dtype[Any]:
     if isinstance(value, DeviceArray):
         return value.dtype
-    if isinstance(value, (builtins.bool, int, float, complex, str)):
+    if isinstance(value, (*_SCALARS, str)):
         raise TypeError(f"a dtype or a device array is needed, not {value!r}")
     dtype: np.dtype[Any] = np.dtype(value)
     return dtype
@@ -367,8 +368,8 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """The dtype that the standard promotes dtypes to. TypeError where it says nothing of them."""
-    scalars = [one for one in arrays_and_dtypes if isinstance(one, (builtins.bool, int, float, complex))]
-    dtypes = [_dtype(one) for one in arrays_and_dtypes if not isinstance(one, (builtins.bool, int, float, complex))]
+    scalars = [one for one in arrays_and_dtypes if isinstance(one, _SCALARS)]
+    dtypes = [_dtype(one) for one in arrays_and_dtypes if not isinstance(one, _SCALARS)]
     if not dtypes:
         raise ValueError("result_type needs at least one array or dtype")
     return functools.reduce(_with_scalar, scalars, functools.reduce(_promoted, dtypes))

@@ -11,7 +11,7 @@ import functools
 import math
 import operator
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import dask.array as da
 import numpy as np
@@ -72,7 +72,7 @@ def by_chunks(fused: Fused, args: Any, kwargs: Any, device: Any) -> Any:
     return _graph(fused, arguments, arrays, chunks, programs[sizes[0]], sizes[0], device)
 
 
-def _refuse(fused: Fused, why: str) -> Any:
+def _refuse(fused: Fused, why: str) -> NoReturn:
     raise ValueError(
         f"{fused!r} does not do the same to each item of the first axis, so it has no result for each chunk: {why}; "
         "give it NumPy arrays, or move that step behind the fused function"

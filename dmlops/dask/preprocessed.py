@@ -5,7 +5,7 @@ That is right where each picture's results are its own. Plans say so: that of tw
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import dask
 import dask.array as da
@@ -47,7 +47,7 @@ def _result(name: str, like: Any, calls: list[tuple[Any, int]]) -> da.Array:
     return da.concatenate(parts or [da.empty((0, *rest), dtype=like.dtype, chunks=(0, *rest))])  # "auto" divides by nothing
 
 
-def _refuse(preprocessor: Prepares, why: str) -> Any:
+def _refuse(preprocessor: Prepares, why: str) -> NoReturn:
     raise ValueError(f"{preprocessor!r} has no result for each chunk: {why}; give it NumPy arrays")
 
 

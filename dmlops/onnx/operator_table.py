@@ -202,10 +202,6 @@ def _space_to_depth(node: Node, a: AnyArray) -> AnyArray:
     return dmlops.space_to_depth(a, node.attributes["blocksize"], order=node.attributes.get("mode", "DCR"), device=device_of(a))
 
 
-def _along(rank: int, axis: int, key: slice) -> tuple[slice, ...]:
-    return (slice(None),) * axis + (key,) + (slice(None),) * (rank - axis - 1)
-
-
 def _split(node: Node, a: AnyArray, parts: Array | None = None) -> tuple[AnyArray, ...]:
     axis = positive(node.attributes.get("axis", 0), a.ndim)
     size, count = a.shape[axis], len(node.outputs)
@@ -218,8 +214,8 @@ def _split(node: Node, a: AnyArray, parts: Array | None = None) -> tuple[AnyArra
         sizes = [each] * (count - 1) + [size - each * (count - 1) if uneven else each]
     if sum(sizes) != size or len(sizes) != count or min(sizes) < 0:
         raise ValueError(f"axis {axis} of size {size} cannot be split into {sizes} for {count} outputs")
-    ends = list(itertools.accumulate(sizes))
-    return tuple(a[_along(a.ndim, axis, slice(end - part, end))] for end, part in zip(ends, sizes, strict=True))
+    before = (slice(None),) * axis
+    return tuple(a[(*before, slice(end - part, end))] for end, part in zip(itertools.accumulate(sizes), sizes, strict=True))
 
 
 def _squeeze(node: Node, a: AnyArray, axes: Array | None = None) -> AnyArray:

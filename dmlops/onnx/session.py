@@ -116,8 +116,9 @@ class Session:
     def __repr__(self) -> str:
         if not self.moved:
             return "<dmlops.onnx.Session: no leading part moves data, all nodes in onnxruntime>"
-        operators = ", ".join(dict.fromkeys(self.moved))
-        return f"<dmlops.onnx.Session: {_nodes(len(self.moved))} on a device ({operators}), {self._count} in onnxruntime>"
+        operators, count = ", ".join(dict.fromkeys(self.moved)), len(self.moved)
+        nodes = f"{count} node{'s' * (count != 1)}"
+        return f"<dmlops.onnx.Session: {nodes} on a device ({operators}), {self._count} in onnxruntime>"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a dmlops.onnx.Session cannot be pickled: pass on the model's path or bytes, and make another session")
@@ -210,7 +211,3 @@ def _on_host(value: AnyArray) -> Array:
             return value.numpy()
         return shared if shared.flags.c_contiguous else value.numpy()
     return value
-
-
-def _nodes(count: int) -> str:
-    return f"{count} node{'' if count == 1 else 's'}"
