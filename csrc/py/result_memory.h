@@ -12,7 +12,8 @@ enum { DML_LARGE_RESULT = 64 * 1024 };
 /* Makes the allocator. 0, or -1 with an exception set. */
 int dml_memory_init(dml_state *state);
 
-/* Reads DMLOPS_CACHE; precedes every use of the cache. 0, or -1 with an exception set: ValueError where it is no size. */
+/* Reads DMLOPS_CACHE at first, and then follows the memory that the process may use; precedes every use of the cache. 0, or -1
+ * with an exception set: ValueError where the variable is no size. */
 int dml_memory_ready(void);
 
 /* From dml_memory_lend to dml_memory_return, NumPy allocates from the cache: for one array of `bytes`, if that is large,
