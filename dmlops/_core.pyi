@@ -139,7 +139,7 @@ def _dlpack_places(array: DeviceArray, /) -> tuple[tuple[int, int], int | str, b
 def _dlpack(
     array: DeviceArray, element_type: tuple[int, int], device: tuple[int, int], versioned: bool, copied: bool, stream: int, /
 ) -> CapsuleType: ...
-def _dlpack_cuda(device: object, /) -> int | str: ...  # see csrc/py/dlpack_import.h
+def _dlpack_cuda(device: object, /) -> int | str: ...  # see csrc/py/dlpack.h
 def _synchronize(device: object, /) -> None: ...
 def _devices() -> tuple[list[Device], str]: ...  # the str: why there is no Vulkan device, or empty
 def _automatic_default() -> str | None: ...  # "auto", unless a default was chosen

@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def attempted(run: Callable[[], tuple[int, object]]) -> int:
-    """Print what a command finds, and return its status: 2 where it fails, or code of the user's does, which one line says."""
+    """Print what a command finds, and return its status. Where it fails, or the user's code, one line says why: status 2."""
     try:
         status, found = run()
     except BrokenPipeError:  # of what the user's code prints

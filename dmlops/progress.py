@@ -16,7 +16,7 @@ PORTION_BYTES = 128 << 20  # tens of milliseconds of work: long enough that port
 
 
 def tracked(name: str, progress: Progress, row: int) -> tuple[Any, int, int] | int:
-    """How the extension runs a call: it reports to a function of (bytes done, bytes of all), in portions of so many bytes.
+    """Make what tells the extension how a call runs.
 
     Parameters
     ----------
@@ -26,6 +26,11 @@ def tracked(name: str, progress: Progress, row: int) -> tuple[Any, int, int] | i
         The argument `progress` of the call.
     row : int
         Where the call is counted.
+
+    Returns
+    -------
+    int or tuple
+        `row` if nothing is reported. Else the function of the bytes done and all bytes, the bytes of a portion, and `row`.
     """
     if progress is False:
         return row

@@ -14,7 +14,8 @@ DML_OPERATORS(DML_DECLARE_ENTRY_POINT)
  * the result the first row, the number of rows, the first column and the number of columns. */
 PyObject *dml_resample(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
-/* Likewise: (program, inputs, out, device, how), where `program` is of dml_compile. The result is a list, and so is `out`. */
+/* Likewise: (program, inputs, out, device, how), and where a sixth is given the selections that dml_compiled_steps takes, too.
+ * `program` is of dml_compile. The result is a list, and so is `out`. */
 PyObject *dml_run_compiled(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 #endif

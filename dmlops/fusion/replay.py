@@ -2,9 +2,9 @@
 
 The user's function runs for each combination of shapes. What follows, from nodes to steps, depends on the sizes by few
 comparisons. So for a graph that was compiled before, up to numbers, the compiler runs once with numbers that remember how they
-were computed (`numbers`): that is a straight line of code with guards, one for each way that the compiler may take. It is taken
-only if it gives the plain compiler's steps for the numbers at hand. A pass that resizes has a window of four numbers. Programs
-with other passes before the last one are compiled.
+were computed (`numbers`). That gives a straight line of code with guards: one of the ways that the compiler may take. A way is
+kept only if it gives the plain compiler's steps for the numbers at hand. A pass that resizes has a window of four numbers.
+Programs with other passes before the last one are compiled.
 """
 
 from __future__ import annotations
