@@ -52,8 +52,7 @@ static int check_shape(const dl_tensor *tensor, const dml_choice *device)
     dml_status status;
     const dl_device *on = &tensor->device;
     if (on->type != DL_CPU && (on->type != DL_CUDA || on->index < 0 || on->index != cuda_number(device, &status)))
-        return refuse("only tensors in the CPU's memory can be read, not those of DLPack's device type %d",
-                      (int)on->type);
+        return refuse("only tensors in the CPU's memory can be read, not those of DLPack's device type %d", (int)on->type);
     if (tensor->ndim < 0 || tensor->ndim > DML_MAX_RANK)
         return refuse("a tensor must have at most %d axes, not %d", DML_MAX_RANK, (int)tensor->ndim);
     if (tensor->ndim > 0 && !tensor->shape)
