@@ -27,7 +27,6 @@ from dmlops.other_forms import canonical
 from dmlops.other_names import advice
 from dmlops.traffic import Traffic
 
-
 TAKEN_BY_EVERY_CALL = ("out", "device", "progress")
 
 
