@@ -222,6 +222,7 @@ def main():
         if all(before.get(key) == report[key] for key in ("machine", "dmlops")):
             report |= {key: value for key, value in before.items() if key in summary.ADDED}
         summary.save(report, file)
+        report = summary.load(file)  # rounded, as --render has it
         unfinished.unlink(missing_ok=True)
     pictures = plots.draw(report, options.output, suffix)
     print(reporting.text(report))
