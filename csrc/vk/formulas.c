@@ -9,10 +9,11 @@
 #include "vk/run.h"
 
 enum {
-    VALUES = 2048, /* that a formula is tried with, */
-    ROWS = 128,    /* by so many rows of its constants at most */
-    APART = 2,     /* items: code for such is the least to compile */
-    KINDS = 16     /* of a constant */
+    ROW_BYTES = DML_FORMULA_ROW * 4, /* of constants */
+    VALUES = 2048,                   /* that a formula is tried with, */
+    ROWS = 128,                      /* by so many rows of its constants at most */
+    APART = 2,                       /* items: code for such is the least to compile */
+    KINDS = 16                       /* of a constant */
 };
 
 /* A plan with a formula, and the rows of its constants that stand for all. */
@@ -75,11 +76,11 @@ static void find_rows(const dml_plan *of, trial *trial)
 {
     uint8_t seen[KINDS * KINDS * KINDS * KINDS / 8] = {0};
     const dml_span span = dml_plan_entry_span(of);
-    const size_t bytes = (size_t)dml_smaller(of->entries.item, DML_FORMULA_ROW * 4);
+    const size_t bytes = (size_t)dml_smaller(of->entries.item, ROW_BYTES);
     trial->rows = 0;
     for (int64_t at = span.begin; at < span.end && trial->rows < ROWS; at += of->entries.item) {
         uint32_t *row = &trial->constants[trial->rows * DML_FORMULA_ROW], kind = 0;
-        memset(row, 0, DML_FORMULA_ROW * 4);
+        memset(row, 0, ROW_BYTES);
         memcpy(row, (const char *)of->entries.data + at, bytes);
         for (int i = 0; i < DML_FORMULA_ROW; i++)
             kind = kind * KINDS + kind_of(row[i]);
@@ -95,7 +96,7 @@ static void make_trial(const dml_plan *of, trial *trial)
     dml_plan *plan = &trial->plan;
     dml_plan_begin(plan, of->item);
     plan->src_item = of->src_item;
-    plan->entries = (dml_entries){.data = trial->constants, .item = DML_FORMULA_ROW * 4};
+    plan->entries = (dml_entries){.data = trial->constants, .item = ROW_BYTES};
     plan->formula = of->formula;
     dml_plan_add(plan, trial->rows, 0, of->item * VALUES * APART);
     plan->axes[0].entry_stride = plan->entries.item;
