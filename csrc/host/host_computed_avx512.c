@@ -7,9 +7,10 @@
 #include <immintrin.h>
 
 #include "abi.h"
+#include "base/compiler.h"
 #include "base/processor.h"
 
-#define TARGET __attribute__((target("avx512f")))
+#define TARGET __attribute__((target("avx512f" DML_EVEX512)))
 typedef __m512 floats;
 
 DML_INLINE TARGET floats all(float number)

@@ -3,19 +3,14 @@
 #ifndef DML_HOST_HOST_VNNI_H
 #define DML_HOST_HOST_VNNI_H
 
+#include "base/compiler.h"
 #include "host/host_lanes.h"
 
 #ifdef DML_LINES_X86
 
 #include <immintrin.h>
 
-/* Some versions of clang take vectors of 512 bits as operands of assembler only where this is named, too. */
-#if defined(__clang__) && __clang_major__ >= 18 && __clang_major__ < 22
-#define VNNI_VECTORS ",evex512"
-#else
-#define VNNI_VECTORS ""
-#endif
-#define VNNI_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni" VNNI_VECTORS)))
+#define VNNI_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni" DML_EVEX512)))
 #define VNNI_INLINE static inline VNNI_TARGET __attribute__((always_inline))
 
 enum { DML_DIGITS = 3, DML_VNNI_BYTES = 64 }; /* of a weight; of a vector */
