@@ -6,8 +6,8 @@
  * an array of vectors which it indexes stays in registers. DML_VECTORIZE: a function whose loops are to be of vectors, also
  * where the compiler does not see how often they run. DML_SET: several threads may set a flag at once.
  * DML_OUTLINE: a function whose loops have the registers to themselves. DML_PREFETCH: of a line of the cache, which need not be
- * readable. DML_EVEX512: what a target of AVX-512 ends with, as some versions of clang take vectors of 512 bits only where it is
- * named. */
+ * readable. DML_EVEX512: what a target of AVX-512 ends with, as some versions of clang take vectors of 512 bits only where it
+ * is named. */
 #if defined(__clang__) && __clang_major__ >= 18 && __clang_major__ < 22
 #define DML_EVEX512 ",evex512"
 #else
