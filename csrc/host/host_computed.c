@@ -24,7 +24,7 @@ static bool find_windows(dml_host_computed *by, int64_t cols, int64_t stride, in
 {
     const int64_t span = (cols - 1) * dml_magnitude(stride) + 1, low = stride < 0 ? 1 - span : 0;
     const int64_t windows = dml_ceil_div(span, VECTOR), rows = VECTOR / cols;
-    if (span < VECTOR || windows * rows > DML_HOST_COMPUTED || windows * rows == 5)
+    if (span < VECTOR || windows * rows > DML_HOST_COMPUTED)
         return false;
     memset(by->masks, 0x80, sizeof by->masks);
     by->windows = (int)(windows * rows);
@@ -39,7 +39,13 @@ static bool find_windows(dml_host_computed *by, int64_t cols, int64_t stride, in
     return true;
 }
 
-/* Rows of single elements, where these are many; or such as continue each other, where they have half a vector or one. */
+/* The constants of the table's row so many bytes behind the first. */
+static const char *constants_at(const dml_host_computed *by, int64_t entry)
+{
+    return by->constants + entry / by->table * by->bytes;
+}
+
+/* Rows of 8 or 16 elements all together, where they continue each other in the result; of 32 and more one by one. */
 static bool choose_rows(const dml_plan *plan, dml_host_job *job)
 {
     const dml_host_axis *col = &job->col, *row = &job->row;
@@ -64,24 +70,24 @@ static bool choose_turns(const dml_plan *plan, dml_host_job *job)
     for (int k = 0; k < plan->rank - 1; k++)
         others = others || plan->axes[k].entry_stride != 0;
     if (others || DML_HOST_TURNS % channels != 0 || inner->src_stride != 1 || inner->dst_stride != plan->item ||
-        next->src_stride != channels || next->dst_stride != channels * plan->item || count < DML_COMPUTED_TURNS)
+        next->src_stride != channels || next->dst_stride != channels * plan->item || count < DML_HOST_TURNS)
         return false;
-    const float (*constants)[DML_MOST_OPERATIONS] =
-        &plan->arithmetic->constants[(plan->entries.offset - plan->arithmetic->table) / plan->entries.item];
-    for (int64_t i = 0; i < DML_HOST_TURNS; i++)
+    dml_host_computed *by = &job->computed;
+    for (int64_t i = 0; i < DML_HOST_TURNS; i++) {
+        const float *constants = (const void *)constants_at(by, i % channels * inner->entry_stride);
         for (int k = 0; k < DML_MOST_OPERATIONS; k++)
-            job->computed.turns[k][i] = constants[i % channels * inner->entry_stride / plan->entries.item][k];
-    job->computed.by_turns = true;
+            by->turns[k][i] = constants[k];
+    }
+    by->by_turns = true;
     const int outer = plan->rank - 3;
     if (outer >= 0)
         job->taken[outer] = true;
     job->row = dml_host_blocks(plan, job, outer, INT64_MAX);
     job->col = (dml_host_axis){count, count, 1, plan->item, 0, count, 0};
-    return find_windows(&job->computed, VECTOR, 1, VECTOR);
+    return find_windows(by, VECTOR, 1, VECTOR);
 }
 
-/* A constant that is no number: which of two such comes out of an operation depends on the order that a compiler has given the
- * operands, and that of each loop may be another. */
+/* Whether a constant is NaN. Of two NaNs an operation gives the one that the compiler has put first: in each loop another. */
 static bool has_nan(const dml_arithmetic *arithmetic)
 {
     for (uint32_t k = 0; k < arithmetic->rows; k++)
@@ -114,7 +120,7 @@ static void compute(dml_host_job *job, const char *src, char *dst, const dml_hos
     const dml_host_computed *by = &job->computed;
     const int64_t cols = by->whole ? block->rows * block->cols : block->cols, rows = by->whole ? 1 : block->rows;
     const int64_t stride = job->col.src, more = job->row.entry / by->table * by->bytes;
-    const char *constants = by->constants + job->entry / by->table * by->bytes;
+    const char *constants = constants_at(by, job->entry);
     for (int64_t row = 0; row < rows; row++) {
         if (stride < 0 && row + 1 < rows)
             dml_host_ask_for(src + job->row.src + (cols - 1) * stride, -(cols - 1) * stride);
@@ -131,14 +137,16 @@ bool dml_host_computed_choose(const dml_plan *plan, dml_host_job *job)
     if (!arithmetic || dml_plan_count(plan) < (int64_t)arithmetic->rows * VALUES * WORTH)
         return false;
     dml_host_computed *by = &job->computed;
-    by->by_turns = by->whole = false;
     by->row = fastest(plan->item);
-    if (!by->row || !gives_the_table(plan, by->row) || (!choose_turns(plan, job) && !choose_rows(plan, job)))
+    if (!by->row || !gives_the_table(plan, by->row))
         return false;
     by->operations = arithmetic->operations;
     by->table = plan->entries.item;
     by->bytes = sizeof arithmetic->constants[0];
     by->constants = (const char *)arithmetic->constants[(plan->entries.offset - arithmetic->table) / by->table];
+    by->by_turns = by->whole = false;
+    if (!choose_turns(plan, job) && !choose_rows(plan, job))
+        return false;
     job->kernel = compute;
     return true;
 }

@@ -4,10 +4,8 @@
 
 #include "host/host_kernel.h"
 
-enum {
-    DML_COMPUTED = 32,                  /* elements that are computed at a time, */
-    DML_COMPUTED_TURNS = DML_HOST_TURNS /* or so many: the fewest of a row */
-};
+/* Elements that are computed at a time, the fewest of a row; DML_HOST_TURNS where constants come by turns. */
+enum { DML_COMPUTED = 32 };
 
 /* The function for entries of 2 or of 4 bytes, on a processor that has such instructions; else NULL. */
 dml_computed_row *dml_computed_row_avx2(int64_t item);

@@ -52,9 +52,9 @@ DML_INLINE TARGET void compute(const dml_host_computed *by, const char *src, cha
 {
     const bool is_signed = by->operations & DML_OPERATION_SIGNED;
     const uint32_t operations = by->operations & (DML_OPERATION_SIGNED - 1);
-    const int64_t block = turns ? DML_COMPUTED_TURNS : DML_COMPUTED, vectors = block / lanes;
+    const int64_t block = turns ? DML_HOST_TURNS : DML_COMPUTED, vectors = block / lanes;
     for (int64_t at = 0;; at = at + 2 * block <= count ? at + block : count - block) {
-        floats x[DML_COMPUTED_TURNS * sizeof(float) / sizeof(floats)];
+        floats x[DML_HOST_TURNS * sizeof(float) / sizeof(floats)];
         DML_UNROLL
         for (int i = 0; i < block; i += DML_HOST_VECTOR) {
             const char *from = src + (at + i) * by->group / DML_HOST_VECTOR;
@@ -73,7 +73,7 @@ DML_INLINE TARGET void compute(const dml_host_computed *by, const char *src, cha
     }
 }
 
-#define WINDOWS(X, item) X(1, item) X(2, item) X(3, item) X(4, item) X(6, item)
+#define WINDOWS(X, item) X(1, item) X(2, item) X(3, item) X(4, item) X(5, item) X(6, item)
 #define CASE(windows, item)                                                                                                    \
     case windows:                                                                                                              \
         compute(by, src, dst, constants, count, windows, item, false);                                                         \

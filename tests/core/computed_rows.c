@@ -102,10 +102,10 @@ static void add_axis(dml_plan *plan, int64_t extent, int64_t src_stride, int64_t
 /* Rows of elements that lie apart, forwards or backwards; of parts of a vector; of channels by turns. */
 static void draw_axes(dml_plan *plan)
 {
-    static const int64_t strides[] = {1, 2, 3, 4, 6, -1, -2, -3, -4, -6}, channels[] = {1, 2, 3, 4, 6};
+    static const int64_t strides[] = {1, 2, 3, 4, 5, 6, -1, -2, -3, -4, -5, -6}, channels[] = {1, 2, 3, 4, 6};
     const int64_t item = plan->item, row = plan->entries.item;
     if (drawn(3) == 0) {
-        const int64_t turns = channels[drawn(5)], cols = DML_COMPUTED_TURNS / turns + drawn(90);
+        const int64_t turns = channels[drawn(5)], cols = DML_HOST_TURNS / turns + drawn(90);
         const int64_t rows = LEAST / (turns * cols) + 1, gap = drawn(20);
         add_axis(plan, rows, turns * cols + gap, (turns * cols + gap) * item, 0);
         add_axis(plan, cols, turns, turns * item, 0);
@@ -115,7 +115,7 @@ static void draw_axes(dml_plan *plan)
         add_axis(plan, rows, stride * cols + drawn(20), cols * item, 0);
         add_axis(plan, cols, stride, item, 0);
     } else {
-        const int64_t cols = LEAST / ROWS + drawn(90), stride = strides[drawn(10)], rows = ROWS;
+        const int64_t cols = LEAST / ROWS + drawn(90), stride = strides[drawn(12)], rows = ROWS;
         add_axis(plan, rows, dml_magnitude(stride) * cols, (cols + drawn(20)) * item, drawn(2) ? row : 0);
         add_axis(plan, cols, stride, item, 0);
     }
