@@ -33,7 +33,7 @@ typedef struct dml_timing {
     double best[2]; /* nanoseconds per byte of the fastest */
 } dml_timing;
 
-/* Whether arithmetic gives what its table has. */
+/* Whether the device makes the right bits of what has this key. */
 typedef struct dml_verdict {
     uint64_t key;
     bool same;
@@ -114,9 +114,9 @@ typedef struct dml_context {
     } allocation_pool;
 
     struct {
-        dml_verdict verdicts[DML_VERDICT_SETS][DML_VERDICTS]; /* in a set, the newest in place of the oldest */
-        uint64_t counts[DML_VERDICT_SETS];                    /* of all that there have been */
-    } arithmetic;
+        dml_verdict kept[DML_VERDICT_SETS][DML_VERDICTS]; /* in a set, the newest in place of the oldest */
+        uint64_t counts[DML_VERDICT_SETS];                /* of all that there have been */
+    } verdicts;
 
     struct {
         bool asked;         /* whether there is such a device, */

@@ -6,13 +6,12 @@
 #include "host/host.h"
 #include "kernels/formula_words.h"
 #include "vk/context.h"
-#include "vk/run.h"
+#include "vk/verdicts.h"
 
 enum {
     ROW_BYTES = DML_FORMULA_ROW * 4, /* of constants */
     VALUES = 2048,                   /* that a formula is tried with, */
     ROWS = 128,                      /* by so many rows of its constants at most */
-    APART = 2,                       /* items: code for such is the least to compile */
     KINDS = 16                       /* of a constant */
 };
 
@@ -33,8 +32,8 @@ dml_code dml_vk_check_words(const dml_context *context, const dml_program *progr
         "and NumPy's arrays");
 }
 
-/* Floats that bring out differences, each with both signs; the constants, so that
- * differences become zero and comparisons find what is equal; small integers and small floats; then random bits. */
+/* Floats that bring out differences, each with both signs; the constants, so that a subtraction gives zero and a comparison
+ * finds what is equal; then small integers, small floats and random bits. */
 static void make_values(const trial *trial, uint32_t values[VALUES])
 {
     static const uint32_t special[] = {0x00000000, 0x00000001, 0x007FFFFF, 0x00400001, 0x00800000, 0x00800001, 0x00FFFFFF,
@@ -98,9 +97,9 @@ static void make_trial(const dml_plan *of, trial *trial)
     plan->src_item = of->src_item;
     plan->entries = (dml_entries){.data = trial->constants, .item = ROW_BYTES};
     plan->formula = of->formula;
-    dml_plan_add(plan, trial->rows, 0, of->item * VALUES * APART);
+    dml_plan_add(plan, trial->rows, 0, of->item * VALUES * DML_VERDICT_APART);
     plan->axes[0].entry_stride = plan->entries.item;
-    dml_plan_add(plan, VALUES, of->src_item, APART * of->item);
+    dml_plan_add(plan, VALUES, of->src_item, DML_VERDICT_APART * of->item);
 }
 
 static uint64_t mixed(uint64_t key, const void *bytes, size_t count)
@@ -128,11 +127,7 @@ static dml_code try(dml_context *context, const trial *trial, bool *same, dml_st
         return dml_fail(status, DML_NO_MEMORY, "no memory for %zu bytes", 2 * bytes);
     char *made = (char *)(values + VALUES);
     make_values(trial, values);
-    dml_program program;
-    dml_program_of_plan(&program, &trial->plan);
-    const dml_operand from = {.data = values}, to = {.data = made};
-    const dml_transfer transfer = {.program = &program, .inputs = &from, .results = &to};
-    const dml_code code = dml_vk_run(context, &transfer, status);
+    const dml_code code = dml_verdict_try(context, &trial->plan, values, made, status);
     if (!code)
         dml_host_run(&trial->plan, values, made + bytes, NULL);
     *same = !code && memcmp(made, made + bytes, bytes) == 0;

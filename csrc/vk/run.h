@@ -29,14 +29,6 @@ dml_code dml_vk_resize(dml_context *context, const dml_transfer *transfer, dml_s
  * does. */
 dml_code dml_vk_check(const dml_context *context, const dml_program *program, dml_status *status);
 
-/* Whether there is a verdict on what has this key, and which: whether the device makes the right bits of it. */
-bool dml_verdict_find(dml_context *context, uint64_t key, bool *same);
-
-void dml_verdict_add(dml_context *context, uint64_t key, bool same);
-
-/* Frees memory that a transfer read or wrote, but for what a device that is lost may still be using. */
-void dml_free_unused(void *memory, dml_code code, const dml_status *status);
-
 /* Waits until all work queued on a context is done. */
 dml_code dml_vk_wait(dml_context *context, dml_status *status);
 
