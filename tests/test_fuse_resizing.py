@@ -23,6 +23,13 @@ def passes(function, *arrays):
     return function._compiled(arrays, {}).program.passes
 
 
+def check_same(results, right):
+    """Arrays or tuples of them, of the same shapes, dtypes and elements."""
+    for one, other in zip(*[each if isinstance(each, tuple) else (each,) for each in (results, right)], strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other, strict=True)
+
+
 RESIZES = {
     "pillow": lambda x, size, axes: dmlops.resize_pillow(x, size, "bicubic", axes=axes),
     "pillow with a box": lambda x, size, axes: dmlops.resize_pillow(
@@ -82,13 +89,9 @@ def test_functions_that_resize_equal_their_steps(before, name, after, old, new, 
     with tracing.untraced():
         right = function(x)
     results = fused(x, device="host")
-    for one, other in zip(*[each if isinstance(each, tuple) else (each,) for each in (results, right)], strict=True):
-        assert one.dtype == other.dtype
-        np.testing.assert_array_equal(one, other)
+    check_same(results, right)
     fused.prove(x)
-    reference = fused.reference(x)
-    for one, other in zip(*[each if isinstance(each, tuple) else (each,) for each in (results, reference)], strict=True):
-        np.testing.assert_array_equal(one, other)
+    check_same(results, fused.reference(x))
 
 
 @FEWER
@@ -114,10 +117,7 @@ def test_functions_that_resize_equal_their_steps_at_one_size_after_another(befor
         x = photos((2, *size, 3), number)
         with tracing.untraced():
             right = function(x)
-        results = fused(x, device="host")
-        for one, other in zip(*[each if isinstance(each, tuple) else (each,) for each in (results, right)], strict=True):
-            assert one.dtype == other.dtype
-            np.testing.assert_array_equal(one, other)
+        check_same(fused(x, device="host"), right)
     fused.prove(x)
 
 

@@ -161,31 +161,27 @@ def test_pieces_have_what_the_whole_has_and_read_their_inputs(core, data, kind, 
     assert np.array_equal(case.result, expected, equal_nan=kind == "FLOAT")
 
 
+def run_under_sanitizers(tmp_path, name, *arguments):
+    """What a program of tests/core prints."""
+    mirror.compile_core(tmp_path / name, "-O1", "-g", *SANITIZED, support.ROOT / "tests" / "core" / f"{name}.c", "-lm")
+    done = subprocess.run([tmp_path / name, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 @pytest.mark.slow
 def test_kernels_for_resizing_under_sanitizers(tmp_path):
     """A program, which `make soak` runs on an emulated processor as well."""
-    source = support.ROOT / "tests" / "core" / "resize_kernels.c"
-    mirror.compile_core(tmp_path / "kernels", "-O1", "-g", *SANITIZED, source, "-lm")
-    done = subprocess.run([tmp_path / "kernels", "500"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.endswith("plain : 500 images, 0 wrong\n")
+    assert run_under_sanitizers(tmp_path, "resize_kernels", "500").endswith("plain : 500 images, 0 wrong\n")
 
 
 @pytest.mark.slow
 def test_loops_of_formulas_under_sanitizers(tmp_path):
     """Those of vectors beside plain ones."""
-    source = support.ROOT / "tests" / "core" / "formula_loops.c"
-    mirror.compile_core(tmp_path / "loops", "-O1", "-g", *SANITIZED, source, "-lm")
-    done = subprocess.run([tmp_path / "loops"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.endswith(" 0 wrong\n")
+    assert run_under_sanitizers(tmp_path, "formula_loops").endswith(" 0 wrong\n")
 
 
 @pytest.mark.slow
 def test_computed_entries_under_sanitizers(tmp_path):
     """Each kernel beside the table; the source has no byte more than the plan reads."""
-    source = support.ROOT / "tests" / "core" / "computed_rows.c"
-    mirror.compile_core(tmp_path / "rows", "-O1", "-g", *SANITIZED, source, "-lm")
-    done = subprocess.run([tmp_path / "rows"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.endswith(" 0 wrong\n")
+    assert run_under_sanitizers(tmp_path, "computed_rows").endswith(" 0 wrong\n")
