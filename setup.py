@@ -108,6 +108,17 @@ def compile_shaders(glslc, names, folder):
         list(pool.map(lambda name: compile_shader(glslc, *wanted[name], name, folder / f"{name}.spv.h"), names))
 
 
+def compile_together(compiler):
+    """Lets a distutils compiler compile several of the files it is given at a time; by itself it takes one after another."""
+    alone = compiler.compile
+
+    def compile_all(sources, **how):
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            return sum(pool.map(lambda source: alone([source], **how), sources), [])
+
+    compiler.compile = compile_all
+
+
 def vendor(folder):
     """Fill the folder vendored/ of a source distribution."""
     (folder / "shaders").mkdir(parents=True)
@@ -151,6 +162,7 @@ class BuildExtension(build_ext):
             extension.extra_compile_args += [word for folder in folders for word in ("-isystem", folder)]
             if not TARGET.startswith(("win", "macosx")):
                 extension.extra_link_args = ["-pthread", "-lm", *(["-ldl"] if TARGET.startswith("linux") else [])]
+            compile_together(self.compiler)
         extension.include_dirs.append(str(generated))
         extension.extra_compile_args.append(f'-DDMLOPS_PIP_INSTALL="{publishing.pip_install(publishing.address())}"')
         extension.extra_compile_args += shlex.split(os.environ.get("DMLOPS_CFLAGS", ""))
