@@ -108,6 +108,13 @@ check:
 	@$(MAKE) --no-print-directory -j2 -O -k $(ENVIRONMENTS) || true
 	@PYTEST_ADDOPTS=--hypothesis-seed=$$(date +%s) $(MAKE) --no-print-directory -j3 -O -k $(CHECKS)
 
+# These run tests that `make test` has run, with one thing changed, or tests that take minutes: a share of them, which the number
+# of the day says, so that as many days have all. `make soak` runs all, as does SHARES=1.
+DAY := $(shell echo $$(($$(date +%s) / 86400)))
+SHARES := 4
+$(addprefix check-,sanitizers validation deeper direct swiftshader leaks oldest-numpy): \
+    export DMLOPS_TEST_SHARE = $(DAY)/$(SHARES)
+
 # These look at the C code, at Vulkan calls and at the loader. lavapipe compiles their kernels in about half the time without
 # LLVM's optimisation, and stores them for each other; as users get them, kernels are `make test`'s and check-deeper's.
 $(addprefix check-,sanitizers validation leaks direct oldest-numpy): export GALLIVM_PERF = nopt
@@ -164,7 +171,8 @@ check-validation: .venv/dmlops
 	    $(call without,cache fuzz hostile) --ignore=tests/dask -k 'not ($(SAME_TO_VULKAN))'
 
 # The extension built with -fsanitize=address,undefined, where a warning is an error; the interpreter's own leaks are not
-# looked for. The same run counts which lines of csrc are executed, and lists the others with the reasons in the source.
+# looked for. With SHARES=1 the same run counts which lines of csrc are executed, and lists the others with the reasons in the
+# source.
 # Without the tests of arrays that take gigabytes, which execute hardly any other lines, and those that do not run the
 # extension; without those that execute the same lines again: for another result of the same failed call, on a device that
 # differs by a number, for more sizes of results and lengths of rows. `make soak` runs what SAME_TO_C names, and lets
@@ -178,16 +186,18 @@ check-sanitizers: .venv-sanitized/dmlops
 	    source=csrc/$${notes##*/csrc/}; [ -f "$${source%.gcno}.c" ] || rm "$$notes"; \
 	done  # of files that are gone, which gcovr would look for
 	HYPOTHESIS_PROFILE=odd $(ON_ODD_DEVICES) tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests \
-	    $(call without,core cpu_driver large reference structure) -k 'not ($(SAME_TO_C))'
+	    $(call without,core cpu_driver large reference structure sums) -k 'not ($(SAME_TO_C))'
+ifeq ($(SHARES),1)
 	.venv-sanitized/bin/gcovr --root . --filter csrc/ --fail-under-line 95 --txt --json build/sanitized/coverage.json \
 	    --gcov-ignore-parse-errors=negative_hits.warn_once_per_file build/sanitized
 	.venv-sanitized/bin/python tests/uncovered.py build/sanitized/coverage.json
+endif
 
 # The wheel was built against NumPy 2; here it runs with the oldest NumPy supported: the tests that NumPy has a part in. Not
 # those of kernels, portions, drivers, processes and the cache of results, to which an array is memory, shape and strides.
 check-oldest-numpy: .venv-oldest/dmlops
 	HYPOTHESIS_PROFILE=odd .venv-oldest/bin/pytest -q -rs tests $(call without,cache core cpu_driver devices direct_driver faults \
-	    kernels large limits odd_devices process progress restricted steady_state structure threads) -k 'not every_length'
+	    kernels large limits odd_devices process progress restricted steady_state structure sums threads) -k 'not every_length'
 
 # What is more after each test than before, every time it is run, is a leak. Without tests of thousands of calls that are alike.
 check-leaks: .venv/dmlops
@@ -207,7 +217,7 @@ check-onnx: .venv-onnx/dmlops
 # changed keys and a sixth of the odd inputs; the number of the day says which, so that a week has all sizes, and all inputs.
 # `make soak` runs all of them, which takes a quarter of an hour; `make test` compares with what they gave once
 # (tests/processors/digests.json).
-PROCESSORS ?= $$(($$(date +%s) / 86400))
+PROCESSORS := $(DAY)
 check-processors: .venv-processors/dmlops
 	DMLOPS_TEST_PROCESSORS=$(PROCESSORS) .venv-processors/bin/pytest -q -rs tests/processors
 

@@ -6,10 +6,12 @@ Environment:
     DMLOPS_TEST_DEVICES   which of "vulkan" (the best device) and "host" to test; both if not set
     HYPOTHESIS_PROFILE    "test" (150 examples an operator), "check" (20), "odd" (10), "deep" (3,000), "soak" (20,000); if not
                           set, "odd" for `pytest -m quick`, else "test"
+    DMLOPS_TEST_SHARE     "K/N": the K-th of N shares of the tests, counted on from N; all if not set
 """
 
 import importlib.util
 import os
+import zlib
 
 import support
 
@@ -52,7 +54,9 @@ def pytest_configure(config):
     support.begin_validation()
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    config.hook.pytest_deselected(items=[item for item in items if not is_in_share(item.nodeid)])
+    items[:] = [item for item in items if is_in_share(item.nodeid)]
     lacking = support.lacks()
     limit = 14_400 if settings.default.max_examples > 1000 else 600
     for item in items:
@@ -65,6 +69,12 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.quick)
     if "PYTEST_XDIST_WORKER" in os.environ:  # a long test at the end would leave the other workers with nothing to do
         items.sort(key=lambda item: (not item.get_closest_marker("slow"), not is_hypothesis_test(getattr(item, "obj", None))))
+
+
+def is_in_share(name):
+    """Whether a test is among those that DMLOPS_TEST_SHARE asks for."""
+    share, shares = map(int, os.environ.get("DMLOPS_TEST_SHARE", "0/1").split("/"))
+    return (share + zlib.crc32(name.encode())) % shares == 0
 
 
 @pytest.fixture(params=support.DEVICES, scope="session")

@@ -27,13 +27,17 @@ for file in $(grep -l 'mark\.soak' tests/test_*.py); do
 done
 run "8 GiB through a Dask cluster" .venv/bin/pytest -q -rs -m soak tests/dask
 run "the wheel for aarch64, under qemu" .venv/bin/pytest -q -rs -m soak tests/wheels/aarch64.py
-# What `make check` leaves out as the same to C, to Vulkan or on another driver.
-run "all under the sanitizers" make check-sanitizers SAME_TO_C=no_such_test SAME_ON_ODD_DEVICES=no_such_test
+# What `make check` leaves to another day, or leaves out as the same to C, to Vulkan or on another driver.
+run "the tests that take minutes" make check-deeper SHARES=1
+run "all under the sanitizers" make check-sanitizers SHARES=1 SAME_TO_C=no_such_test SAME_ON_ODD_DEVICES=no_such_test
 run "every third allocation under the sanitizers" env HYPOTHESIS_PROFILE=odd \
     tests/sanitizers/run.sh .venv-sanitized/bin/pytest -q -rs tests/test_faults.py -m check -k thirds_1
-run "all under the validation layer" make check-validation SAME_TO_VULKAN=no_such_test SAME_ON_ODD_DEVICES=no_such_test
+run "all under the validation layer" make check-validation SHARES=1 SAME_TO_VULKAN=no_such_test SAME_ON_ODD_DEVICES=no_such_test
 run "all of preprocessing beside the originals" make check-processors PROCESSORS=all
-run "all on SwiftShader" make check-swiftshader ON_SWIFTSHADER="-n 2 --dist worksteal tests --ignore=tests/dask"
+run "all on SwiftShader" make check-swiftshader SHARES=1 ON_SWIFTSHADER="-n 2 --dist worksteal tests --ignore=tests/dask"
+for part in direct leaks oldest-numpy; do
+    run "all of check-$part" make check-$part SHARES=1
+done
 run "the companion, and the wheels on bare systems with it" make check-companion
 run "the wheel for Windows, under wine" make check-windows
 # RSS, errors and latencies; a machine with other load fails it by its latencies.

@@ -188,13 +188,13 @@ def run_python(code, *, env=None, args=(), timeout=550, check=True, cwd=None):
     """Runs `code` in a fresh interpreter away from the checkout; returns the finished process.
 
     Values of None in `env` remove a variable. Under `make check` the child runs with the validation layer too, whose
-    messages come on its standard output, where they fail the test. The limit of time ends what hangs, and nothing that is
-    slow on a busy machine: it is little less than the test's own.
+    messages come on its standard output, where they fail the test. A pytest runs all tests that it is given. The limit of
+    time ends what hangs, and nothing that is slow on a busy machine: it is little less than the test's own.
     """
     environment = dict(os.environ)
     if VALIDATION and "VK_INSTANCE_LAYERS" in environment:
         environment.update(settings_for_layer(VALIDATION / "children", "stdout"))
-    environment = changed(environment, env or {})
+    environment = changed(environment, {"DMLOPS_TEST_SHARE": None} | (env or {}))
     command = [sys.executable, *(args or ("-c", code))]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=timeout, cwd=cwd or tempfile.gettempdir()

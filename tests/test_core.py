@@ -26,8 +26,6 @@ from strategies import FEWER, content
 
 pytestmark = [pytest.mark.driverless, pytest.mark.posix]
 
-SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-
 
 @pytest.fixture(scope="module")
 def core_library(tmp_path_factory):
@@ -340,16 +338,16 @@ def test_rows_of_a_table_follow_blocks_of_pixels(core, pixel, axis):
 
 @pytest.fixture(scope="module")
 def fuzz_host(core_library, tmp_path_factory):
-    """A function that gives the program: with the library of the core, or with a core compiled by such flags, once."""
-    source = support.ROOT / "tests" / "core" / "fuzz_host.c"
+    """A function that gives the program, with sanitizers or without."""
 
     @functools.cache
-    def build(*flags):
+    def build(sanitized):
         program = tmp_path_factory.mktemp("host") / "fuzz_host"
-        if flags:
-            mirror.compile_core(program, "-g", *flags, source)
+        if sanitized:
+            library = support.built_once(tmp_path_factory, mirror.SANITIZED_LIBRARY, mirror.build_sanitized)
+            mirror.compile_program(program, library, *mirror.SANITIZED)
         else:
-            support.compile_c(["-std=c11", "-O2", f"-I{support.ROOT / 'csrc'}", source, core_library, "-o", program])
+            mirror.compile_program(program, core_library, "-O2")
         return program
 
     return build
@@ -357,19 +355,19 @@ def fuzz_host(core_library, tmp_path_factory):
 
 # Sanitizers find what is read or written beyond an array. Without them the compiler optimises as it does for users.
 @pytest.mark.parametrize(
-    "plans, size, flags",
+    "plans, size, sanitized",
     [
-        pytest.param(4000, 10_000, [], id="small"),
-        pytest.param(60, 3_000_000, [], id="large"),
-        pytest.param(20_000, 20_000, ["-O1", *SANITIZED], id="sanitized", marks=pytest.mark.check),
-        pytest.param(500_000, 20_000, ["-O1", *SANITIZED], id="many sanitized", marks=pytest.mark.soak),
-        pytest.param(300, 4_000_000, ["-O1", *SANITIZED], id="large sanitized", marks=pytest.mark.check),
+        pytest.param(4000, 10_000, False, id="small"),
+        pytest.param(60, 3_000_000, False, id="large"),
+        pytest.param(20_000, 20_000, True, id="sanitized", marks=pytest.mark.check),
+        pytest.param(500_000, 20_000, True, id="many sanitized", marks=pytest.mark.soak),
+        pytest.param(300, 4_000_000, True, id="large sanitized", marks=pytest.mark.check),
     ],
 )
-def test_the_host_moves_random_plans(plans, size, flags, fuzz_host):
+def test_the_host_moves_random_plans(plans, size, sanitized, fuzz_host):
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     seed = random.randrange(2**32)
-    command = [str(fuzz_host(*flags)), str(plans), str(seed), str(size)]
+    command = [str(fuzz_host(sanitized)), str(plans), str(seed), str(size)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, f"{' '.join(command[1:])}: {done.stdout}{done.stderr}"
 

@@ -17,7 +17,6 @@ from strategies import FEWER
 
 pytestmark = [pytest.mark.driverless, pytest.mark.posix]
 
-SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 NUMBERS = [np.uint8, np.uint16, np.int32, np.float32]
 KINDS = ["CLIP", "SHIFT", "FLOORS", "FLOAT", "ROUND", "CUBIC", "TIMES", "OVER", "REDUCE"]
 FLOATS = ("FLOAT", "ROUND")
@@ -161,27 +160,33 @@ def test_pieces_have_what_the_whole_has_and_read_their_inputs(core, data, kind, 
     assert np.array_equal(case.result, expected, equal_nan=kind == "FLOAT")
 
 
-def run_under_sanitizers(tmp_path, name, *arguments):
+@pytest.fixture
+def run_under_sanitizers(tmp_path, tmp_path_factory):
     """What a program of tests/core prints."""
-    mirror.compile_core(tmp_path / name, "-O1", "-g", *SANITIZED, support.ROOT / "tests" / "core" / f"{name}.c", "-lm")
-    done = subprocess.run([tmp_path / name, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    library = support.built_once(tmp_path_factory, mirror.SANITIZED_LIBRARY, mirror.build_sanitized)
+
+    def run(name, *arguments):
+        mirror.compile_program(tmp_path / name, library, *mirror.SANITIZED)
+        done = subprocess.run([tmp_path / name, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
 
 
 @pytest.mark.slow
-def test_kernels_for_resizing_under_sanitizers(tmp_path):
+def test_kernels_for_resizing_under_sanitizers(run_under_sanitizers):
     """A program, which `make soak` runs on an emulated processor as well."""
-    assert run_under_sanitizers(tmp_path, "resize_kernels", "500").endswith("plain : 500 images, 0 wrong\n")
+    assert run_under_sanitizers("resize_kernels", "500").endswith("plain : 500 images, 0 wrong\n")
 
 
 @pytest.mark.slow
-def test_loops_of_formulas_under_sanitizers(tmp_path):
+def test_loops_of_formulas_under_sanitizers(run_under_sanitizers):
     """Those of vectors beside plain ones."""
-    assert run_under_sanitizers(tmp_path, "formula_loops").endswith(" 0 wrong\n")
+    assert run_under_sanitizers("formula_loops").endswith(" 0 wrong\n")
 
 
 @pytest.mark.slow
-def test_computed_entries_under_sanitizers(tmp_path):
+def test_computed_entries_under_sanitizers(run_under_sanitizers):
     """Each kernel beside the table; the source has no byte more than the plan reads."""
-    assert run_under_sanitizers(tmp_path, "computed_rows").endswith(" 0 wrong\n")
+    assert run_under_sanitizers("computed_rows").endswith(" 0 wrong\n")

@@ -36,21 +36,32 @@ def base_sources():
     return [support.ROOT / "csrc" / "base" / f"{name}.c" for name in names.split()]
 
 
-LIBRARY = "core.so"
+LIBRARY, SANITIZED_LIBRARY = "core.so", "sanitized.so"
+SANITIZED = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+FLAGS = ["-std=c11", "-pthread", "-Wall", "-Wextra", *(f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders"))]
 
 
 def compile_core(target, *flags):
-    """Compiles the core, with what it needs of csrc/base and nothing else, as `flags` say."""
-    sources = [*core_sources(), *base_sources()]
-    includes = [f"-I{support.ROOT / folder}" for folder in ("csrc", "shaders")]
-    support.compile_c(["-std=c11", "-pthread", "-Wall", "-Wextra", *flags, *includes, *sources, "-lm", "-o", target])
+    """Compiles the core, with what it needs of csrc/base and nothing else, as `flags` say, into a library."""
+    support.compile_c([*FLAGS, *flags, "-shared", "-fPIC", *core_sources(), *base_sources(), "-lm", "-o", target])
 
 
 def build(folder):
     """Compiles the core into `folder` as a library of its own, optimised as it is for users."""
     truth = folder / "truth.c"
     truth.write_text(check_source())
-    compile_core(folder / LIBRARY, "-O2", "-shared", "-fPIC", truth)
+    compile_core(folder / LIBRARY, "-O2", truth)
+
+
+def build_sanitized(folder):
+    """Compiles the core with what finds each read and write beyond an array."""
+    compile_core(folder / SANITIZED_LIBRARY, *SANITIZED)
+
+
+def compile_program(target, library, *flags):
+    """Compiles the program of this folder that is called as `target` is, with a library of the core."""
+    source = support.ROOT / "tests" / "core" / f"{target.name}.c"
+    support.compile_c([*FLAGS, *flags, source, library, "-lm", "-o", target])
 
 
 class Core:
