@@ -666,6 +666,18 @@ assert dmlops.memory_info()[:3] == (0, MIB, LIMIT)
 """)
 
 
+def test_calls_into_memory_of_the_callers_have_stages_from_the_first_on():
+    """A table and a transpose: the host turns a part of the array in memory of its own first."""
+    run_python("""
+x = np.arange(1 << 22, dtype=np.uint8).reshape(2048, 2048)
+out = np.empty((2048, 2048), np.float32)
+f = dmlops.fuse(lambda x: x.T.astype(np.float32) * np.float32(2))
+f(x, out=out, device="host")
+assert (out == x.T.astype(np.float32) * 2).all()
+assert dmlops.memory_info().pool_bytes > 0, "no stage"
+""")
+
+
 # --- threads, forks, exit ---------------------------------------------------------------------------------------
 
 

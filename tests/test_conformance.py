@@ -1,9 +1,6 @@
 """Each operator against its NumPy twin: every dtype, shape, layout and argument, to the byte."""
 
-import ctypes
 import datetime
-import platform
-import sys
 
 import dmlops
 import numpy as np
@@ -14,6 +11,7 @@ from hypothesis import strategies as st
 
 import strategies
 from strategies import content, parts
+from flushing import CAN_FLUSH, flushing
 
 
 @pytest.mark.parametrize("operator", [*strategies.OPERATORS, *strategies.GATHERS])
@@ -284,25 +282,12 @@ def test_a_time_of_pandas_keeps_its_nanoseconds(device):
         assert array.numpy().tobytes() == expected.tobytes()
 
 
-FLUSH = {"x86_64": (28, 0x8040), "aarch64": (0, 1 << 24)}  # in glibc's fenv_t: where the FPU's control word is, and its bits
-
-
-@pytest.mark.skipif(sys.platform != "linux" or platform.machine() not in FLUSH, reason="this machine's fenv_t is not known")
+@CAN_FLUSH
 def test_a_denormal_that_the_fpu_flushes_is_flushed_once_only(device):
-    """As torch.set_flush_denormal(True) has it."""
-    libm = ctypes.CDLL("libm.so.6")
-    before, flushing = ctypes.create_string_buffer(64), ctypes.create_string_buffer(64)
-    at, bits = FLUSH[platform.machine()]
-    libm.fegetenv(before), libm.fegetenv(flushing)
-    word = int.from_bytes(flushing[at : at + 4], "little") | bits
-    flushing[at : at + 4] = word.to_bytes(4, "little")
     for value in (1e-40, -1e-40, 2.0**-140):
-        libm.fesetenv(flushing)
-        try:
+        with flushing():
             flushed = np.float32(value)
             dmlops.padding(np.ones(1, "f4"), [1], [0], value=value, device=device)
-        finally:
-            libm.fesetenv(before)
         assert flushed == 0, "the FPU does not flush"
         result = dmlops.padding(np.ones(1, "f4"), [1], [0], value=value, device=device)
         assert result.tobytes() == np.array([value, 1], "f4").tobytes()

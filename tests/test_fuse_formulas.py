@@ -1,15 +1,12 @@
 """Maps of items of 4 and 8 bytes: by exact operations on the host, to NumPy's bits."""
 
 import array
-import ctypes
 import functools
 import operator
 import os
 import pathlib
-import platform
 import random
 import re
-import sys
 import warnings
 
 import dmlops
@@ -22,7 +19,7 @@ from dmlops import _core
 from dmlops.fusion import formula_checks, formulas, lowering, maps
 from dmlops.fusion.programs import Programs
 from strategies import content
-from test_conformance import FLUSH
+from flushing import CAN_FLUSH, flushing
 from test_kernels import FEWEST, overridden
 
 MEAN = np.array([0.485, 0.456, 0.406], np.float32)
@@ -470,27 +467,30 @@ FLUSHED = {
 }
 
 
-@pytest.mark.skipif(sys.platform != "linux" or platform.machine() not in FLUSH, reason="this machine's fenv_t is not known")
+@CAN_FLUSH
 @pytest.mark.skipif("DMLOPS_TEST_DIRECT" in os.environ, reason="that driver runs workgroups in the thread that waits, too")
 @pytest.mark.parametrize("name", FLUSHED)
 def test_a_device_that_makes_other_bits_is_found(vulkan, name):
     """As one that flushes denormals where the host does not: here the host does, in this thread, and the device does not."""
-    libm, x = ctypes.CDLL("libm.so.6"), dmlops.asarray(np.ones(16, np.float32), device=vulkan)
+    x = dmlops.asarray(np.ones(16, np.float32), device=vulkan)
     fused = dmlops.fuse(lambda x: FLUSHED[name](x))
     fused(np.ones(16, np.float32), device="host")
-    before, flushing = ctypes.create_string_buffer(64), ctypes.create_string_buffer(64)
-    at, bits = FLUSH[platform.machine()]
-    libm.fegetenv(before), libm.fegetenv(flushing)
-    word = int.from_bytes(flushing[at : at + 4], "little") | bits
-    flushing[at : at + 4] = word.to_bytes(4, "little")
-    libm.fesetenv(flushing)
-    try:
-        with pytest.raises(ValueError, match='to other bits than NumPy: give the call device="host"'):
-            fused(x)
-    finally:
-        libm.fesetenv(before)
+    with flushing(), pytest.raises(ValueError, match='to other bits than NumPy: give the call device="host"'):
+        fused(x)
     with pytest.raises(ValueError, match="to other bits than NumPy"):  # it is not tried again
         fused(x)
+
+
+@CAN_FLUSH
+def test_all_threads_of_a_call_take_denormals_as_its_caller_does():
+    x = np.full(1 << 21, 1e-40, np.float32)
+    fused = dmlops.fuse(lambda x: x * np.float32(1))
+    assert content(fused(x, device="host")) == content(x)
+    for _ in range(5):
+        with flushing():
+            made = fused(x, device="host")
+        assert not made.view(np.uint32).any()
+        assert content(fused(x, device="host")) == content(x)
 
 
 # --- what is found ----------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #include "base/parallel.h"
 
+#include <fenv.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,8 +25,9 @@ typedef struct loop {
     const void *argument;
     int64_t next, end; /* indices that nobody has taken yet */
     int64_t until;
-    int wanted; /* helpers that may still join */
-    int inside; /* that have, and are at work */
+    fenv_t floats; /* how the thread that waits computes, such as that it takes denormals for 0 */
+    int wanted;    /* helpers that may still join */
+    int inside;    /* that have, and are at work */
 } loop;
 
 static struct {
@@ -82,6 +84,7 @@ static DML_THREAD helper(void *number)
         worked = true;
         loop->wanted--;
         loop->inside++;
+        fesetenv(&loop->floats);
         take_part(loop);
         if (--loop->inside == 0)
             dml_cond_wake_all(&state.left);
@@ -113,6 +116,7 @@ static void call_helpers(loop *loop)
         return;
     while (state.helpers < loop->wanted && dml_thread_start(helper, (void *)(intptr_t)(state.helpers + 1)))
         state.helpers++;
+    fegetenv(&loop->floats);
     state.loop = loop;
     state.loops++;
     dml_cond_wake_all(&state.begun);

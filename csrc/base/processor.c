@@ -23,7 +23,8 @@ static bool has(dml_instructions instructions)
     unsigned a, b, c, d;
     if (instructions == DML_SSSE3)
         return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSSE3);
-    if (!all(saved_registers(), instructions == DML_AVX2 ? avx : avx512) || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
+    if (!all(saved_registers(), instructions == DML_AVX2 ? avx : avx512) || !__get_cpuid(1, &a, &b, &c, &d) ||
+        !(c & bit_F16C) || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
         return false;
     return (b & bit_AVX2) && (instructions < DML_AVX512 || (b & bit_AVX512F)) &&
            (instructions < DML_AVX512_VNNI || (all(b, parts) && (c & bit_AVX512VNNI))) &&

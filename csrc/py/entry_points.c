@@ -231,6 +231,8 @@ PyObject *dml_run_compiled(PyObject *module, PyObject *const *args, Py_ssize_t c
     const dml_compiled_program *program = count > 0 ? dml_compiled_from(args[0]) : NULL;
     if (!program)
         return count > 0 ? NULL : PyErr_Format(PyExc_TypeError, "expected 5 arguments, got none");
+    if (dml_memory_ready() < 0) /* the host's stages take some */
+        return NULL;
     PyObject *selected = count == 6 ? args[5] : Py_None;
     if (dml_call_begin(&call, module, &op, DML_ROW_PROGRAM, count == 6 ? 4 : count - 1) < 0 ||
         begin_compiled(&call, program, selected, args + 1) < 0)
