@@ -162,7 +162,7 @@
 #define DML_SUMS_ACROSS 1 /* along axis 0, outputs and inputs are neighbours, and all have the same weights */
 #define DML_SUMS_ALONG 2  /* axis 0 is the one that is summed; inputs are bytes, neighbours along it */
 
-/* In DML_TABLES_OPERATIONS. */
+/* In DML_TABLES_OPERATIONS; 0 where entries are looked up. */
 #define DML_OPERATION_ADD 1
 #define DML_OPERATION_SUBTRACT 2
 #define DML_OPERATION_SUBTRACT_FROM 3 /* the constant less the number */
@@ -170,6 +170,7 @@
 #define DML_OPERATION_DIVIDE 5
 #define DML_OPERATION_DIVIDE_INTO 6  /* the constant by the number */
 #define DML_OPERATION_SIGNED 0x10000 /* the bytes are signed */
+#define DML_OPERATION_COMPUTED 0x20000 /* always there, since a cast has no operation */
 
 /* Constants of kernels that read entries, which are integers as they lie in memory. */
 #define DML_ENTRY_BYTES 25

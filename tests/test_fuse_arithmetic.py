@@ -131,14 +131,17 @@ def test_codes_are_those_of_the_kernel():
     names[np.divide] = ("DIVIDE", "DIVIDE_INTO")
     expected = {function: tuple(known[f"OPERATION_{name}"] for name in each) for function, each in names.items()}
     assert expected == arithmetic.OPERATIONS
-    assert (arithmetic._SIGNED, arithmetic._MOST) == (known["OPERATION_SIGNED"], known["MOST_OPERATIONS"])
+    assert (arithmetic._SIGNED, arithmetic._COMPUTED) == (known["OPERATION_SIGNED"], known["OPERATION_COMPUTED"])
+    assert arithmetic._MOST == known["MOST_OPERATIONS"]
 
 
-def test_a_device_computes_what_it_has_proved(vulkan, monkeypatch):
-    """A wrong constant shows where its key is that of arithmetic that was right. No operation here is rounded."""
+@pytest.mark.parametrize("first", [lambda x: x.astype(np.float32) * 2 - 1, lambda x: x.astype(np.float32)], ids=["two", "no"])
+def test_a_device_computes_what_it_has_proved(vulkan, monkeypatch, first):
+    """A wrong constant shows where its key is that of arithmetic that was right, of two operations or a cast. No operation here
+    is rounded."""
     x = np.random.default_rng(0).integers(0, 256, (24, 48, 3), np.uint8)
     monkeypatch.setattr(maps.Table, "arithmetic", lambda self, first: self.computed.to_bytes(0xA5A5, first))
-    fused, again = (dmlops.fuse(lambda x: x.astype(np.float32) * 2 - 1) for _ in range(2))
+    fused, again = dmlops.fuse(first), dmlops.fuse(lambda x: x.astype(np.float32) * 2 - 1)
     assert content(fused(x, device=vulkan)) == content(fused.reference(x))
     monkeypatch.setattr(maps, "_tables", Programs())
     real = arithmetic.continued

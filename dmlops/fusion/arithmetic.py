@@ -15,7 +15,7 @@ __all__ = ["OPERATIONS", "Arithmetic", "begun", "continued"]
 
 # DML_OPERATION_... of shaders/abi.h, where the constant is the second operand, and where it is the first.
 OPERATIONS = {np.add: (1, 1), np.subtract: (2, 3), np.multiply: (4, 4), np.divide: (5, 6)}
-_SIGNED = 1 << 16
+_SIGNED, _COMPUTED = 1 << 16, 1 << 17
 
 _MOST = 4  # operations: DML_MOST_OPERATIONS
 _MOST_ROWS = 64
@@ -30,7 +30,7 @@ class Arithmetic(NamedTuple):
 
     def to_bytes(self, key: int, table: int) -> bytes:
         """A dml_arithmetic of csrc/plan/plan.h, of a table that begins there. A device tries it once for each key."""
-        code = sum(one << 4 * place for place, one in enumerate(self.operations)) + self.signed * _SIGNED
+        code = sum(one << 4 * place for place, one in enumerate(self.operations)) + self.signed * _SIGNED + _COMPUTED
         return struct.pack("=QqII", key, table, code, len(self.constants)) + bytes(self.constants)
 
 

@@ -51,7 +51,7 @@ static bool draw_tables(tables *tables, int64_t item)
     static const float special[] = {0, -1, 255, 0.225F, 1e-39F, 3e38F, 65504, 1.0F / 3};
     const uint32_t count = drawn(DML_MOST_OPERATIONS + 1), is_signed = drawn(2);
     tables->arithmetic->rows = ROWS;
-    tables->arithmetic->operations = is_signed * DML_OPERATION_SIGNED;
+    tables->arithmetic->operations = DML_OPERATION_COMPUTED | is_signed * DML_OPERATION_SIGNED;
     for (uint32_t k = 0; k < count; k++)
         tables->arithmetic->operations |= (1 + drawn(DML_OPERATION_DIVIDE_INTO)) << 4 * k;
     for (int row = 0; row < ROWS; row++) {
