@@ -45,7 +45,8 @@ static bool is_possible(const reader *reader, const dml_instruction *one, uint32
 {
     const dml_formula *formula = reader->formula;
     const uint32_t bytes = one->number == DML_F32 || one->number == DML_I32 ? 4 : 8;
-    if (one->number >= DML_NUMBERS || one->to >= DML_FORMULA_REGISTERS ||
+    const uint8_t most = DML_FORMULA_REGISTERS; /* also of fields without use: loops find addresses for all */
+    if (one->number >= DML_NUMBERS || one->to >= most || one->a >= most || one->b >= most || one->c >= most ||
         (place < formula->constants) != (one->operation == DML_DO_CONSTANT) ||
         (place == formula->constants) != (one->operation == DML_DO_LOAD) ||
         (place + 1 == formula->count) != (one->operation == DML_DO_STORE))

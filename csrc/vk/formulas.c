@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocking.h"
 #include "host/host.h"
 #include "kernels/formula_words.h"
 #include "vk/context.h"
@@ -12,7 +13,8 @@ enum {
     ROW_BYTES = DML_FORMULA_ROW * 4, /* of constants */
     VALUES = 2048,                   /* that a formula is tried with, */
     ROWS = 128,                      /* by so many rows of its constants at most */
-    KINDS = 16                       /* of a constant */
+    KINDS = 16,                      /* of a constant */
+    AT_ONCE = 1 << 14                /* bytes of constants that are looked at within some 10 us */
 };
 
 /* A plan with a formula, and the rows of its constants that stand for all. */
@@ -76,6 +78,8 @@ static void find_rows(const dml_plan *of, trial *trial)
     uint8_t seen[KINDS * KINDS * KINDS * KINDS / 8] = {0};
     const dml_span span = dml_plan_entry_span(of);
     const size_t bytes = (size_t)dml_smaller(of->entries.item, ROW_BYTES);
+    if (span.end - span.begin > AT_ONCE)
+        dml_about_to_block();
     trial->rows = 0;
     for (int64_t at = span.begin; at < span.end && trial->rows < ROWS; at += of->entries.item) {
         uint32_t *row = &trial->constants[trial->rows * DML_FORMULA_ROW], kind = 0;
