@@ -54,6 +54,8 @@ class Proof:
     formulas : int
         The maps of items of more than two bytes. No table has all values of those: each formula was compared with NumPy for
         special values and random ones.
+    resizes : int
+        The resizes, each of which was compared with sums by NumPy for random bytes.
     runs : int
         How often the function itself has run beside the program, with other values each time.
     milliseconds : float
@@ -67,13 +69,16 @@ class Proof:
     elements: int
     entries: int
     formulas: int
+    resizes: int
     runs: int
     milliseconds: float
 
     def __str__(self) -> str:
-        values = f", where {_many(self.formulas, 'formula')} had special and random values" if self.formulas else ""
+        formulas = f"{_many(self.formulas, 'formula')} had special and random values" if self.formulas else ""
+        resizes = f"{_many(self.resizes, 'resize')} had random bytes" if self.resizes else ""
+        some = " and ".join(filter(None, (formulas, resizes)))
         return (
-            f"{self.function} is equal to NumPy for every array of these shapes and dtypes{values}: "
+            f"{self.function} is equal to NumPy for every array of these shapes and dtypes{some and ', where '}{some}: "
             f"{_many(self.elements, 'element')} "
             f"of {_many(self.steps, 'step')} and {self.entries:,} entries of tables, in {_many(self.passes, 'pass')} of "
             f"{_many(self.pieces, 'piece')}, and {_many(self.runs, 'run')} of the function itself "
@@ -104,14 +109,14 @@ def prove(name: str, compiled: Compiled) -> Proof:
             entries += _compare(f"result {number}", one, other, numbering, plans, node.dtype)
     for operand, read in plans.resized:
         entries += _compare("what is resized", read, numbering.numbers_of(operand), numbering, plans, operand.dtype)
-    _check_resizing(compiled)
+    resizes = _check_resizing(compiled)
     elements = sum(one.places.size for one in expected)
     try:
         runs = OwnRun(compiled).check(numbering, expected)
     except DifferenceError as error:
         raise ProofError(str(error)) from error
     formulas = sum(len(one.formulas) for one in compiled.program.passes if isinstance(one, Pass))
-    counts = len(compiled.trace.steps), len(steps), sum(map(len, steps)), elements, entries, formulas, runs
+    counts = len(compiled.trace.steps), len(steps), sum(map(len, steps)), elements, entries, formulas, resizes, runs
     return Proof(name, *counts, 1000 * (time.perf_counter() - start))
 
 
@@ -143,12 +148,11 @@ def _compare(name: str, found: Numbers, expected: Numbers, numbering: Numbering,
     return entries
 
 
-def _check_resizing(compiled: Compiled) -> None:
-    """Compare what passes resize with sums by NumPy, of random bytes; of a batch, of the first image."""
+def _check_resizing(compiled: Compiled) -> int:
+    """Compare what passes resize with sums by NumPy, of random bytes; of a batch, of the first image. How many there are."""
     random = np.random.default_rng(0)
-    for one in compiled.program.passes:
-        if not isinstance(one, ResizePass):
-            continue
+    passes = [one for one in compiled.program.passes if isinstance(one, ResizePass)]
+    for one in passes:
         (operand,), axes = one.node.operands, one.node.axes
         shape = [size if axis >= min(axes) else min(size, 1) for axis, size in enumerate(operand.shape)]
         array = random.integers(0, 256, shape, np.uint8)
@@ -157,6 +161,7 @@ def _check_resizing(compiled: Compiled) -> None:
             place = _first(found != right)
             text = f"what is resized is {found[place]} at {place}, sums by NumPy give {right[place]}"
             raise ProofError(f"{text}{in_brackets(one.node.where)}")
+    return len(passes)
 
 
 def _unique(keys: Any) -> tuple[Any, Any]:
