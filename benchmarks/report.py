@@ -284,15 +284,16 @@ def operators(report):
     shown = [line for table in [table for table in tables if table][:SHOWN] for line in [*table, ""]]
     fused = means_table(report, "pipelines", "fused functions", pipeline_of)
     auto = ' · the same with `device="auto"`' if ratios(report, *TABLES, ours=AUTO) else ""
-    taken = f"ow many times as long the best of {LIBRARIES} takes** as dmlops on a CPU driver{auto}"
-    over = "Means over elements of 1, 2 and 4 bytes, and of fused functions over float32 and float16. "
+    named = f"{LIBRARIES} takes, for fused functions the best of NumPy, PyTorch, torch.compile and OpenCV's `LUT`,**"
+    taken = f"ow many times as long the best of {named} as dmlops on a CPU driver{auto}"
+    over = "Geometric means over elements of 1, 2 and 4 bytes, and of fused functions over float32 and float16. "
     return [
         *means(report),
         "",
         *shown,
         *(fused and [*fused, ""]),
         f"{'**H' if tables[0] else 'Milliseconds on that driver · **h'}{taken}. {over}"
-        f"Medians of {report['rounds']} turns. {COUNTING} *{environment_line(report)}.*",
+        f"Medians of {report['rounds']} rounds. {COUNTING} *{environment_line(report)}.*",
     ]
 
 
