@@ -1,4 +1,4 @@
-"""Prepares images and arrays for models in few passes, on any CPU or GPU, to the bit as NumPy, Pillow, OpenCV or torchvision.
+"""Prepares images and arrays for models in few passes on any CPU or GPU, with the bits of NumPy, Pillow, OpenCV or torchvision.
 
     >>> import numpy as np, dmlops
     >>> dmlops.slice(np.arange(10), offsets=[1], sizes=[8], strides=[-3])

@@ -22,8 +22,8 @@ from dmlops.errors import printable
 
 # As the first page and the package's summary have it; `-OO` leaves out docstrings.
 WHAT_IT_IS = (
-    "Prepares images and arrays for models in few passes, on any CPU or GPU, "
-    "to the bit as NumPy, Pillow, OpenCV or torchvision."
+    "Prepares images and arrays for models in few passes on any CPU or GPU, "
+    "with the bits of NumPy, Pillow, OpenCV or torchvision."
 )
 # The arguments of one call of an operator, by position and by name.
 Call: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]

@@ -17,8 +17,8 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PLACES = ("*.md", "docs/**/*.md", "benchmarks/results/*.md", "companion/*.md")
 DOCUMENTS = sorted(path for place in PLACES for path in ROOT.glob(place))
 SENTENCE = (
-    "Prepares images and arrays for models in few passes, on any CPU or GPU, "
-    "to the bit as NumPy, Pillow, OpenCV or torchvision."
+    "Prepares images and arrays for models in few passes on any CPU or GPU, "
+    "with the bits of NumPy, Pillow, OpenCV or torchvision."
 )
 
 
