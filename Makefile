@@ -111,7 +111,7 @@ check:
 # These run tests that `make test` has run, with one thing changed, or tests that take minutes: a share of them, which the number
 # of the day says, so that as many days have all. `make soak` runs all, as does SHARES=1.
 DAY := $(shell echo $$(($$(date +%s) / 86400)))
-SHARES := 4
+SHARES := 8
 $(addprefix check-,sanitizers validation deeper direct swiftshader leaks oldest-numpy): \
     export DMLOPS_TEST_SHARE = $(DAY)/$(SHARES)
 
