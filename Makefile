@@ -30,7 +30,7 @@ SOURCES := $(shell find csrc shaders dmlops -type f ! -name '*.pyc' ! -name '*.s
 TESTS := tests $(addprefix examples/,preprocessing.ipynb configuration.ipynb fuse.ipynb directml.ipynb)
 without = $(patsubst %,--ignore=tests/test_%.py,$(1))
 # The longest first: the others fill what is left of two cores.
-CHECKS := $(addprefix check-,sanitizers validation deeper swiftshader static wheels docs peers processors leaks direct onnx \
+CHECKS := $(addprefix check-,sanitizers peers deeper validation static wheels docs swiftshader processors leaks direct onnx \
     oldest-numpy fuzz shaders)
 
 .PHONY: demo test bench bench-processors bench-gpu bench-gpu-stages bench-drivers check soak wheels clean help system debootstrap
