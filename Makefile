@@ -134,8 +134,8 @@ check-direct: .venv/dmlops
 check-fuzz: .venv-fuzz/dmlops
 	.venv-fuzz/bin/python tests/fuzz/run.py 60
 
-# Each kernel as the build compiles it, through the SPIR-V validator. ONLY_32_BIT must need no more than every
-# device has, and what the rules of kernels ask a device for.
+# Each kernel as the build compiles it, through the SPIR-V validator. ONLY_32_BIT needs no more than every
+# device has, but for what a kernel asks of a device by itself: how it rounds, signs of zeros, groups.
 check-shaders: | system
 	@mkdir -p build/shaders
 	@for shader in shaders/*.comp; do for variant in PLAIN SEGMENTED VECTORS ONLY_32_BIT; do \
@@ -218,7 +218,7 @@ check-onnx: .venv-onnx/dmlops
 # changed keys and a sixth of the odd inputs; the number of the day says which, so that a week has all sizes, and all inputs.
 # `make soak` runs all of them, which takes a quarter of an hour; `make test` compares with what they gave once
 # (tests/processors/digests.json).
-PROCESSORS := $(DAY)
+PROCESSORS ?= $(DAY)
 check-processors: .venv-processors/dmlops
 	DMLOPS_TEST_PROCESSORS=$(PROCESSORS) .venv-processors/bin/pytest -q -rs tests/processors
 

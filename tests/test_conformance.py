@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from strategies import content, parts
 from flushing import CAN_FLUSH, flushing
+from strategies import content, parts
 
 
 @pytest.mark.parametrize("operator", [*strategies.OPERATORS, *strategies.GATHERS])

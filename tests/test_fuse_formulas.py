@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from dmlops import _core
 from dmlops.fusion import formula_checks, formulas, lowering, maps
 from dmlops.fusion.programs import Programs
-from strategies import content
 from flushing import CAN_FLUSH, flushing
+from strategies import content
 from test_kernels import FEWEST, overridden
 
 MEAN = np.array([0.485, 0.456, 0.406], np.float32)

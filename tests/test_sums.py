@@ -162,7 +162,7 @@ def test_pieces_have_what_the_whole_has_and_read_their_inputs(core, data, kind, 
 
 @pytest.fixture
 def run_under_sanitizers(tmp_path, tmp_path_factory):
-    """What a program of tests/core prints."""
+    """A function that gives what a program of tests/core prints."""
     library = support.built_once(tmp_path_factory, mirror.SANITIZED_LIBRARY, mirror.build_sanitized)
 
     def run(name, *arguments):
