@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["log", "warn"]
 
-_LEVELS = (20, 30)  # those of logging, which is imported when there is something to say
+_LEVELS = (20, 30)  # those of logging
 
 
 @functools.cache
@@ -34,10 +35,17 @@ def _logger() -> logging.Logger:
 
 
 def log(level: int, text: str) -> None:
-    """Log a line of the extension; `level` is its number there."""
+    """Log a line of the extension, which has found that somebody listens; `level` is its number there."""
     _logger().log(_LEVELS[level], "%s", text)
 
 
-def warn(text: str, *arguments: object) -> None:
-    """Log what deserves attention."""
-    _logger().warning(text, *arguments)
+def warn(text: str, *arguments: object) -> bool:
+    """Log what deserves attention; false where nobody listens.
+
+    That is a process that has not imported logging, unless the environment asks for it. A call does not import it: a child
+    that is forked meanwhile by another thread would wait for that import for ever.
+    """
+    listens = "logging" in sys.modules or bool(os.environ.get("DMLOPS_LOG"))
+    if listens:
+        _logger().warning(text, *arguments)
+    return listens

@@ -64,6 +64,31 @@ def test_it_is_said_why_a_device_is_opened(chosen, variable, why, vulkan):
     assert f"), {why}, in " in said.splitlines()[0], said
 
 
+def test_calls_do_not_import_logging():
+    """A child that is forked meanwhile by another thread would wait for the import for ever."""
+    code = """
+import sys, dmlops, numpy as np
+function = dmlops.fuse(lambda x: x.T)
+function.max_programs = 2
+x = np.zeros((9, 9), np.uint8)
+
+def churn():
+    for n in range(1, 9):
+        function(x[:n], device="host")
+
+churn()
+assert "logging" not in sys.modules
+import logging
+kept = []
+handler = logging.Handler()
+handler.emit = kept.append
+logging.getLogger("dmlops").addHandler(handler)
+churn()
+assert len(kept) == 1 and "has dropped" in kept[0].getMessage(), kept
+"""
+    support.run_python(code, env={"DMLOPS_LOG": None})
+
+
 def test_programs_listen_as_to_any_logger(vulkan):
     code = """
 kept = Kept()

@@ -261,8 +261,7 @@ class Fused:
         dropped = self._programs.put(key, compiled, kept, compiled.nbytes, self.max_programs, self.max_bytes)
         _core._count_programs(1, dropped)
         if self._programs.evicted > self.max_programs and not self._said:
-            self._said = True
-            warn(
+            self._said = warn(
                 "%r has dropped %d programs, and traces again what comes back: raise its max_programs (%d) or max_bytes (%d), "
                 "or pass fewer different shapes and constants",
                 self,
