@@ -48,6 +48,7 @@ from dmlops.device import Device
 from dmlops.device_list import default_device, devices, set_default_device
 from dmlops.einops_backend import register_when_imported as _register_when_imported
 from dmlops.errors import DeviceLostError, NoDeviceError, OutOfDeviceMemoryError, UnsupportedError, VulkanError
+from dmlops.late_imports import imported as _imported
 from dmlops.memory import MemoryInfo, empty_cache, memory_info
 from dmlops.operators import (
     crops,
@@ -180,11 +181,9 @@ if not TYPE_CHECKING:  # a type checker would take every name for an attribute
     def __getattr__(name: str) -> Any:
         """Import on first use what most programs never use."""
         if name in _LATE:
-            import importlib
-
             if _LATE[name] == __name__:
-                return importlib.import_module(f"{__name__}.{name}")
-            return getattr(importlib.import_module(_LATE[name]), name)
+                return _imported(f"{__name__}.{name}")
+            return getattr(_imported(_LATE[name]), name)
         if name.startswith("_"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from dmlops.other_names import advice

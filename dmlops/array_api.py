@@ -28,6 +28,7 @@ from dmlops.arrays import asarray, from_dlpack
 from dmlops.arrays import empty as _empty
 from dmlops.device import Device as _Device
 from dmlops.indices import moved as _moved
+from dmlops.late_imports import late
 
 __array_api_version__ = "2025.12"
 
@@ -162,7 +163,8 @@ def repeat(x: DeviceArray, repeats: int | DeviceArray, /, *, axis: int | None = 
 
 def reshape(x: DeviceArray, /, shape: Sequence[int], *, copy: builtins.bool | None = None) -> DeviceArray:
     """The elements in the same order, in another shape: a view where there is one and `copy` is not True."""
-    from dmlops.fusion import on_devices
+    with late:
+        from dmlops.fusion import on_devices
 
     if copy:
         return _moved(on_devices.call, np.reshape, (x, tuple(shape)), {})

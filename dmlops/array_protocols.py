@@ -14,6 +14,7 @@ import numpy as np
 from dmlops import _core, dlpack, operators
 from dmlops._core import DeviceArray
 from dmlops.array_methods import add_methods, stand_in
+from dmlops.late_imports import late
 from dmlops.numpy_names import QUESTIONS, VIEWS
 
 __all__: list[str] = []  # the methods below are the type's; see the end of this file
@@ -111,7 +112,8 @@ def __dlpack_device__(self: DeviceArray) -> tuple[int, int]:
 
 def __array_namespace__(self: DeviceArray, *, api_version: str | None = None) -> Any:
     """``dmlops.array_api``: the standard's functions that move elements."""
-    from dmlops import array_api
+    with late:
+        from dmlops import array_api
 
     if api_version is not None and api_version not in _VERSIONS:
         raise ValueError(f"api_version must be one of {', '.join(_VERSIONS)}, not {api_version!r}")
@@ -144,8 +146,9 @@ def _refuse(name: str) -> NoReturn:
 
 def _moved(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
     """What is neither a view nor a question runs on the device, if it only moves elements."""
-    from dmlops.fusion import on_devices
-    from dmlops.fusion.traced import RefusedError
+    with late:
+        from dmlops.fusion import on_devices
+        from dmlops.fusion.traced import RefusedError
 
     name = f"{func.__module__}.{func.__name__}"
     try:

@@ -1,13 +1,14 @@
-"""Which elements of two arrays differ in a bit that means something."""
+"""Which elements of two arrays differ in a bit that means something; and arrays with the strides of others."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["differ", "meaningful"]
+__all__ = ["copied", "differ", "meaningful", "strided"]
 
 
 @functools.lru_cache(maxsize=64)
@@ -51,3 +52,25 @@ def differ(one: Any, other: Any, whole: bool = False) -> Any:
     bytes_of = [array.view(np.uint8).reshape(*one.shape, -1) for array in arrays]
     different = bytes_of[0] != bytes_of[1] if mask is None else (bytes_of[0] ^ bytes_of[1]) & mask != 0
     return different.any(axis=-1)
+
+
+# --- strides ------------------------------------------------------------------------------------------------------------
+
+
+def strided(shape: Sequence[int], dtype: np.dtype[Any], strides: Sequence[int]) -> tuple[Any, Any, int]:
+    """An array of zeros with these strides, the memory that it lies in, and the byte there at which it begins."""
+    if not all(shape):
+        strides = np.empty(shape, dtype).strides
+    ends = [stride * max(0, size - 1) for size, stride in zip(shape, strides, strict=True)]
+    first = -sum(end for end in ends if end < 0)
+    memory = np.zeros(first + sum(end for end in ends if end > 0) + max(1, dtype.itemsize), np.uint8)
+    return np.ndarray(shape, dtype, memory, first, strides), memory, first
+
+
+def copied(array: Any) -> Any:
+    """A copy of an array that can be changed, with its strides."""
+    if array.flags.c_contiguous or array.dtype.hasobject:
+        return np.array(array)
+    made, _, _ = strided(array.shape, array.dtype, array.strides)
+    made[...] = array
+    return made

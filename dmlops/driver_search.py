@@ -1,4 +1,7 @@
-"""Where dmlops looks for Vulkan drivers: the loader's manifests, and that of the companion. dmlops._core calls `search`."""
+"""Where dmlops looks for Vulkan drivers: the loader's manifests, and that of the companion. dmlops._core calls `search`.
+
+Where the process has no place for Mesa's cache of compiled shaders, Mesa is told so before it complains.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from dmlops import shader_cache
+with contextlib.suppress(ImportError):  # expanduser imports it: not while a child is forked. Windows has none.
+    import pwd  # noqa: F401
 
 __all__ = [
     "COMPANION",
@@ -38,6 +42,8 @@ ADAPTERS = ("{4d36e968-e325-11ce-bfc1-08002be10318}", "{5c4c3332-344d-483c-8739-
 OTHER_DRIVERS = r"SOFTWARE\Khronos\Vulkan\Drivers"
 # Homebrew's loader looks here besides.
 HOMEBREW = ("/opt/homebrew/etc", "/opt/homebrew/share", "/usr/local/etc")
+# Mesa obeys these before it looks for a folder for its cache.
+CACHE = ("MESA_SHADER_CACHE_DISABLE", "MESA_GLSL_CACHE_DISABLE", "MESA_SHADER_CACHE_DIR", "MESA_GLSL_CACHE_DIR")
 
 
 def search() -> tuple[bytes, bytes, bool, bytes]:
@@ -50,7 +56,7 @@ def search() -> tuple[bytes, bytes, bool, bytes]:
         would open, one a line; whether the loader comes first, as it does where there may be a GPU; which of the variables
         is set that tell the loader what to load, if any.
     """
-    shader_cache.leave_out_unusable()  # before a driver reads the environment
+    _leave_out_unusable_cache()  # before a driver reads the environment
     driver, told = "", told_by()
     if not told:
         with contextlib.suppress(Exception):  # what is wrong with the companion, or with the import system, leaves it out
@@ -201,3 +207,26 @@ def resolve(manifest: str, named: str, path: ModuleType = os.path) -> str:
         A path, or the bare name.
     """
     return str(path.join(path.dirname(manifest), named)) if path.dirname(named) else named
+
+
+def _leave_out_unusable_cache() -> None:
+    """Turn Mesa's cache off in this process if there is no place for it.
+
+    Mesa would have no cache then, either, but would say so twice on standard error, whenever a device is opened.
+    What the user has set is left alone, and so is ``os.environ``: a process that is started with a copy of it, and another
+    home, has Mesa's cache.
+    """
+    if os.name == "posix" and not any(name in os.environ for name in CACHE) and not _cache_is_usable():
+        os.putenv("MESA_SHADER_CACHE_DISABLE", "true")
+
+
+def _cache_is_usable() -> bool:
+    """Tell whether Mesa finds or makes its folder (disk_cache_generate_cache_dir in its sources)."""
+    caches, home = os.environ.get("XDG_CACHE_HOME"), os.path.expanduser("~")
+    made = [os.path.join(home, ".cache"), home] if caches is None else [caches]  # Mesa makes these, in their parent
+    places = [*made, os.path.dirname(made[-1])]
+    return _writable(os.path.join(made[0], "mesa_shader_cache_db")) or _writable(next(filter(os.path.lexists, places), ""))
+
+
+def _writable(path: str) -> bool:
+    return os.path.isdir(path) and os.access(path, os.W_OK | os.X_OK)

@@ -6,6 +6,8 @@ import importlib.machinery
 import sys
 from typing import Any
 
+from dmlops.late_imports import late
+
 __all__ = ["register_when_imported"]
 
 _BACKENDS = "einops._backends"
@@ -20,13 +22,17 @@ def register_when_imported() -> None:
 
 
 class _Watch:
-    """A finder that registers behind the import of einops' backends, and leaves."""
+    """A finder that registers behind the import of einops' backends, once.
+
+    It stays in the list: a thread that goes through it meanwhile would miss the finder behind.
+    """
+
+    found = False
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != _BACKENDS:
+        if name != _BACKENDS or self.found:
             return None
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
+        self.found = True
         spec = importlib.machinery.PathFinder.find_spec(name, path)
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
@@ -72,7 +78,8 @@ def _register(backends: Any) -> None:
         def reshape(self, x: Any, shape: Any) -> Any:
             if not isinstance(x, DeviceArray):
                 return x.reshape(shape)
-            from dmlops.fusion import on_devices
+            with late:
+                from dmlops.fusion import on_devices
 
             return on_devices.reshape(x, shape)
 

@@ -12,6 +12,7 @@ import numpy as np
 from dmlops import _core
 from dmlops._core import DeviceArray
 from dmlops.entries import checked, from_the_start, index_array, integers
+from dmlops.late_imports import late
 from dmlops.operators.tracking import PART, how
 from dmlops.refused_arrays import lazy, not_plain
 
@@ -41,7 +42,8 @@ def _reshaped(array: Any, shape: tuple[int, ...]) -> Any:
     if not isinstance(array, DeviceArray):
         holes = array.dtype.names is not None  # which NumPy does not copy: it copies elements without fields whole
         return array.view(f"V{array.itemsize}").reshape(shape).view(array.dtype) if holes else array.reshape(shape)
-    from dmlops.fusion import on_devices
+    with late:
+        from dmlops.fusion import on_devices
 
     return on_devices.reshape(array, shape)
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 from typing import TYPE_CHECKING
+
+from dmlops.late_imports import imported, there
 
 if TYPE_CHECKING:
     import logging
@@ -21,16 +22,15 @@ _LEVELS = (20, 30)  # those of logging
 
 @functools.cache
 def _logger() -> logging.Logger:
-    import logging
-
-    logger = logging.getLogger("dmlops")
-    logger.addHandler(logging.NullHandler())  # else warnings would be written where nobody asked for them
+    module = imported("logging")
+    logger: logging.Logger = module.getLogger("dmlops")
+    logger.addHandler(module.NullHandler())  # else warnings would be written where nobody asked for them
     wanted = os.environ.get("DMLOPS_LOG", "").upper()
     if wanted:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s: %(message)s"))
+        handler = module.StreamHandler()
+        handler.setFormatter(module.Formatter("%(asctime)s %(name)s %(levelname)s: %(message)s"))
         logger.addHandler(handler)
-        logger.setLevel(logging.getLevelNamesMapping().get(wanted, logging.INFO))
+        logger.setLevel(module.getLevelNamesMapping().get(wanted, module.INFO))
     return logger
 
 
@@ -42,10 +42,9 @@ def log(level: int, text: str) -> None:
 def warn(text: str, *arguments: object) -> bool:
     """Log what deserves attention; false where nobody listens.
 
-    That is a process that has not imported logging, unless the environment asks for it. A call does not import it: a child
-    that is forked meanwhile by another thread would wait for that import for ever.
+    That is a process that has not imported logging, unless the environment asks for it.
     """
-    listens = "logging" in sys.modules or bool(os.environ.get("DMLOPS_LOG"))
+    listens = there("logging", "captureWarnings") is not None or bool(os.environ.get("DMLOPS_LOG"))  # its last function
     if listens:
         _logger().warning(text, *arguments)
     return listens

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import sys
 from typing import TYPE_CHECKING, Any
+
+from dmlops.late_imports import imported
 
 if TYPE_CHECKING:
     from dmlops._annotations import Progress
@@ -51,7 +52,7 @@ class Bar:
         self.name = name
         self.bar: Any = None
         try:
-            self.tqdm: Any = importlib.import_module("tqdm.auto").tqdm
+            self.tqdm: Any = imported("tqdm.auto").tqdm
         except ImportError:
             self.tqdm = None
 

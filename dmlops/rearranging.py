@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, overload
 
+from dmlops.late_imports import imported, late
 from dmlops.structure import operand
 
 if TYPE_CHECKING:
@@ -207,12 +208,13 @@ def _array(x: Any, pattern: Any) -> Any:
 @functools.cache
 def _functions() -> dict[str, Any]:
     try:
-        import einops
+        einops = imported("einops")
     except ModuleNotFoundError as error:
         if error.name != "einops":
             raise
         raise ModuleNotFoundError("dmlops.rearrange and dmlops.repeat need einops: pip install einops", name="einops") from None
-    from dmlops.fusion.fused import Fused
+    with late:
+        from dmlops.fusion.fused import Fused
 
     def rearrange(x: Any, pattern: Any, /, **sizes: Any) -> Any:
         return einops.rearrange(x, pattern, **sizes)

@@ -64,8 +64,25 @@ def test_it_is_said_why_a_device_is_opened(chosen, variable, why, vulkan):
     assert f"), {why}, in " in said.splitlines()[0], said
 
 
+def test_an_interrupt_of_a_handler_ends_the_call(vulkan):
+    support.run_python(f"""{WORK}
+import signal
+class Interrupted(logging.Handler):
+    def emit(self, record):
+        signal.raise_signal(signal.SIGINT)
+logging.getLogger("dmlops").addHandler(Interrupted())
+logging.getLogger("dmlops").setLevel(logging.INFO)
+try:
+    work()
+except KeyboardInterrupt:
+    pass
+else:
+    raise AssertionError("it is lost")
+""")
+
+
 def test_calls_do_not_import_logging():
-    """A child that is forked meanwhile by another thread would wait for the import for ever."""
+    """Nobody listens, and an import takes its time."""
     code = """
 import sys, dmlops, numpy as np
 function = dmlops.fuse(lambda x: x.T)

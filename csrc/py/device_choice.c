@@ -34,7 +34,7 @@ static int search_drivers(const dml_state *state)
     return read ? 0 : -1;
 }
 
-int dml_device_count(const dml_state *state, dml_status *status)
+int dml_device_find(const dml_state *state, int64_t index, dml_device_info *info, bool *known, dml_status *status)
 {
     static bool found; /* under the GIL */
     int count;
@@ -44,6 +44,7 @@ int dml_device_count(const dml_state *state, dml_status *status)
         return -1;
     Py_BEGIN_ALLOW_THREADS;
     count = dml_vk_device_count(status);
+    *known = index >= 0 && index < count && dml_vk_device((int)index, info);
     Py_END_ALLOW_THREADS;
     found = count > 0;
     return count;
@@ -64,7 +65,7 @@ static PyObject *device_new(const dml_state *state, const dml_choice *choice)
         return PyObject_CallFunction(state->device_class, "OssssKOs", Py_None, "host", "host", "plain C", "",
                                      dml_machine_memory(), Py_True, "");
     dml_device_info info;
-    dml_vk_device(choice->index, &info);
+    dml_device_look(choice->index, &info);
     return dml_device_new(state, choice->index, &info);
 }
 
@@ -107,10 +108,11 @@ static bool choose_usable(const dml_state *state, int64_t index, dml_choice *cho
 {
     dml_status status;
     dml_device_info info;
-    if (index < 0 || index >= dml_device_count(state, &status))
+    bool known;
+    if (index < 0 || index >= dml_device_find(state, index, &info, &known, &status))
         return false;
     *choice = (dml_choice){.host = false, .index = (int)index};
-    return !dml_vk_device((int)index, &info) || info.usable; /* without a list, since the process exits: the call says so */
+    return !known || info.usable; /* without a list, since the process exits: the call says so */
 }
 
 /* What dmlops.device.choose finds for `wanted`; `value` is what was written in `source`, the argument "device" or the
@@ -196,11 +198,12 @@ int dml_device_default(const dml_state *state, dml_choice *choice)
     dml_vk_because(", the best one");
     dml_status status, failure;
     dml_device_info best = {.usable = false};
-    int count = dml_device_count(state, &status);
+    bool known;
+    int count = dml_device_find(state, 0, &best, &known, &status);
     *choice = (dml_choice){.host = false, .index = 0};
     if (count < 0)
         return -1;
-    if (count > 0 && (!dml_vk_device(0, &best) || best.usable)) /* as in choose_usable */
+    if (count > 0 && (!known || best.usable)) /* as in choose_usable */
         return 0;
     if (count > 0)
         dml_fail(

@@ -21,9 +21,23 @@ static inline const dml_backend *dml_backend_of(const dml_choice *device)
     return device->host ? &dml_host_backend : &dml_vulkan_backend;
 }
 
-/* How many Vulkan devices there are; -1 with an exception set. `status` says why there is none. The first call loads drivers,
- * and takes its time. */
-int dml_device_count(const dml_state *state, dml_status *status);
+/* How many Vulkan devices there are, and what is known of one of them, if it is there; -1 with an exception set. `status` says
+ * why there is none. The first call loads drivers, and takes its time. */
+int dml_device_find(const dml_state *state, int64_t index, dml_device_info *info, bool *known, dml_status *status);
+
+static inline int dml_device_count(const dml_state *state, dml_status *status)
+{
+    bool known;
+    return dml_device_find(state, -1, NULL, &known, status);
+}
+
+/* What is known of one that was counted, without the GIL: another thread may be opening it. */
+static inline void dml_device_look(int index, dml_device_info *info)
+{
+    Py_BEGIN_ALLOW_THREADS;
+    dml_vk_device(index, info);
+    Py_END_ALLOW_THREADS;
+}
 
 /* The dmlops.Device of a Vulkan device, with the number `index`. */
 PyObject *dml_device_new(const dml_state *state, int index, const dml_device_info *info);

@@ -34,7 +34,7 @@ int dml_device_by_cost(const dml_state *state, const dml_program *program, dml_c
         return -1;
     if (faster && !choice->host) {
         dml_device_info info;
-        dml_vk_device(choice->index, &info);
+        dml_device_look(choice->index, &info);
         bool cpu = strcmp(info.type, "cpu") == 0;
         faster = may_beat(program, cpu ? &dml_tunables_cpu : &dml_tunables_gpu, host) && !dml_device_lacks(choice, program);
     }

@@ -19,7 +19,7 @@ PyObject *dml_ways(PyObject *module, PyObject *Py_UNUSED(none))
     for (int k = 0; !failed && dml_vk_way(k, &way); k++)
         failed = dml_append(ways, way_new(&way));
     for (int k = 0; !failed && k < count; k++) {
-        dml_vk_device(k, &info);
+        dml_device_look(k, &info);
         failed = dml_append(of_devices, PyLong_FromLong(info.way));
     }
     PyObject *both = failed ? NULL : PyTuple_Pack(2, ways, of_devices);

@@ -5,14 +5,21 @@
 
 #include "base/events.h"
 
-/* Nobody listens in a process that has not imported logging, unless the environment asks for it: calls import nothing. */
+/* Nobody listens in a process that has not imported logging, to its last function, unless the environment asks for it. */
 static bool somebody_listens(void)
 {
-    PyObject *name = PyUnicode_FromString("logging"), *logging = name ? PyImport_GetModule(name) : NULL;
-    const bool imported = logging != NULL;
-    Py_XDECREF(name);
-    Py_XDECREF(logging);
-    return imported || getenv("DMLOPS_LOG");
+    PyObject *logging = PyDict_GetItemString(PyImport_GetModuleDict(), "logging");
+    return (logging && PyObject_HasAttrString(logging, "captureWarnings")) || getenv("DMLOPS_LOG");
+}
+
+/* A call that is interrupted meanwhile is so when it is over. */
+static void pass_on(PyObject *where)
+{
+    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
+        PyErr_SetInterrupt();
+    else
+        PyErr_WriteUnraisable(where);
+    PyErr_Clear();
 }
 
 void dml_events_log(void)
@@ -22,17 +29,19 @@ void dml_events_log(void)
     if (!dml_event_waits())
         return;
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *logs = somebody_listens() ? PyImport_ImportModule("dmlops.logs") : NULL;
+    PyObject *imports = somebody_listens() ? PyImport_ImportModule("dmlops.late_imports") : NULL;
+    PyObject *logs = imports ? PyObject_CallMethod(imports, "imported", "s", "dmlops.logs") : NULL;
     while (dml_event_take(&event)) {
         if (!logs)
             continue;
         PyObject *none = PyObject_CallMethod(logs, "log", "iN", (int)event.level,
                                              PyUnicode_DecodeUTF8(event.text, (Py_ssize_t)strlen(event.text), "replace"));
         if (!none)
-            PyErr_WriteUnraisable(logs);
+            pass_on(logs);
         Py_XDECREF(none);
     }
     Py_XDECREF(logs);
+    Py_XDECREF(imports);
     PyErr_Clear();
     PyErr_Restore(type, value, traceback);
 }

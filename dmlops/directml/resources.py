@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import pathlib
-import warnings
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -16,6 +15,7 @@ from dmlops.directml.enums import DML_TENSOR_DATA_TYPE
 from dmlops.directml.errors import DirectMLError
 from dmlops.directml.fields import Refused, enumeration, integer
 from dmlops.directml.json_reader import Node
+from dmlops.quiet import quiet
 
 __all__ = ["ConstantValues", "FileValues", "ListedValues", "MixedValues", "Resource", "SequenceValues", "read_resource"]
 
@@ -168,8 +168,7 @@ def resolve(path: str, folder: pathlib.Path) -> pathlib.Path:
 def _open_npy(path: pathlib.Path) -> Array:
     """The array of a .npy file, mapped: a header that promises more than the file holds is an error, not an allocation."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of Python, about the text of a header
+        with quiet():  # of Python, about the text of a header
             array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception as error:  # NumPy reads the header as Python, and a zip file by its first bytes
         if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.filename):

@@ -24,6 +24,7 @@ from dmlops.fusion.order import operands_first
 from dmlops.fusion.resized import Seen, seen
 from dmlops.fusion.runs import Digit, Run
 from dmlops.fusion.traced import Traced, constant_from, refuse
+from dmlops.late_imports import imported
 from dmlops.operators.crop_places import starting
 
 __all__ = [
@@ -310,7 +311,7 @@ def index_inputs(results: Sequence[Node]) -> set[int]:
 
 def right_indices(results: Sequence[Node], inputs: Sequence[Input], seed: int) -> dict[int, Any]:
     """Values for the inputs that are indices, each of which is right, and others for each seed."""
-    random, found = np.random.default_rng(seed), {}
+    random, found = imported("numpy.random").default_rng(seed), {}
     for number in sorted(index_inputs(results)):
         shape, dtype = inputs[number].shape, inputs[number].dtype
         if dtype.kind == "b":

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import itertools
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from dmlops.fusion import arithmetic
 from dmlops.fusion.order import operands_first
+from dmlops.quiet import quiet
 
-__all__ = ["BY_VALUE", "VALUE", "Expression", "Varying", "called", "evaluate", "first_of", "quiet", "sample_of"]
+__all__ = ["BY_VALUE", "VALUE", "Expression", "Varying", "called", "evaluate", "first_of", "sample_of"]
 
 _MOST_SAMPLES = 64  # of an expression
 
@@ -64,14 +63,6 @@ class Expression:
                 found.append((at.function, places[0] == 1, at.args[1 - places[0]]))
             at = at.args[places[0]]
         return found[::-1]
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """NumPy says nothing here of values, such as those that need not occur."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def evaluate(expression: Expression, values: Any, constant_of: Callable[[Varying], Any]) -> Any:

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dmlops import _core
-from dmlops.fusion.expressions import quiet
+from dmlops.late_imports import imported
 from dmlops.operators.tracking import PART
+from dmlops.quiet import quiet
 
 __all__ = [
     "BOOL",
@@ -179,7 +180,7 @@ def values_of(dtype: np.dtype[Any]) -> Any:
 def some_values(code: str, random: int = 400) -> Any:
     """Values of a dtype that bring out differences, and random ones: of all bits, and of those between."""
     dtype = np.dtype(code)
-    source = np.random.default_rng(0)
+    source = imported("numpy.random").default_rng(0)
     with quiet():
         if dtype.kind == "b":
             return np.array([False, True])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dmlops.fusion.expressions import VALUE, Expression, Varying, first_of, quiet, sample_of
+from dmlops.fusion.expressions import VALUE, Expression, Varying, first_of, sample_of
 from dmlops.fusion.formulas import (
     BOOL,
     F64,
@@ -26,6 +26,7 @@ from dmlops.fusion.formulas import (
     number_of,
 )
 from dmlops.fusion.order import operands_first
+from dmlops.quiet import quiet
 
 __all__ = ["COMPARISONS", "Element", "begun", "check_lowered", "constant_of", "continued", "dtype_of", "promoted"]
 

@@ -18,13 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dmlops.fusion import arithmetic, formula_checks, lowering, movements
-from dmlops.fusion.expressions import BY_VALUE, Expression, Varying, called, evaluate, quiet, sample_of
+from dmlops.fusion.expressions import BY_VALUE, Expression, Varying, called, evaluate, sample_of
 from dmlops.fusion.formulas import Formula, UnsupportedError, run
 from dmlops.fusion.graph import Constant, Input, Node, View, in_brackets, pack
 from dmlops.fusion.layout import Piece
 from dmlops.fusion.order import operands_first
 from dmlops.fusion.programs import Programs
 from dmlops.fusion.runs import Digit, Run
+from dmlops.quiet import quiet
 
 __all__ = [
     "MAPPED_ITEMS",
@@ -68,18 +69,23 @@ class Table:
     def __init__(self, entries: Any, computed: arithmetic.Arithmetic | Formula | None) -> None:
         self.entries, self.computed = entries, computed
 
-    @functools.cached_property
-    def content(self) -> bytes:
-        return bytes(self.entries.tobytes())
+        self._content = self._digest = b""  # until they are asked for: Python 3.11's cached_property would hold a lock
 
-    @functools.cached_property
+    @property
+    def content(self) -> bytes:
+        self._content = self._content or bytes(self.entries.tobytes())
+        return self._content
+
+    @property
     def digest(self) -> bytes:
         """Equal where dtype, entries and arithmetic are."""
-        made = hashlib.blake2b(self.content, digest_size=16)
-        made.update(self.entries.dtype.str.encode())
-        if self.computed is not None:
-            made.update(self.computed.to_bytes(0, 0))
-        return made.digest()
+        if not self._digest:
+            made = hashlib.blake2b(self.content, digest_size=16)
+            made.update(self.entries.dtype.str.encode())
+            if self.computed is not None:
+                made.update(self.computed.to_bytes(0, 0))
+            self._digest = made.digest()
+        return self._digest
 
     @property
     def formula(self) -> Formula | None:

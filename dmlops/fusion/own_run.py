@@ -13,17 +13,19 @@ from typing import Any
 import numpy as np
 
 from dmlops import structure
-from dmlops.bits import differ
+from dmlops.bits import copied, differ, strided
 from dmlops.fusion import surroundings, tracing
 from dmlops.fusion.chosen import Index, right_indices
 from dmlops.fusion.compiled import Compiled
-from dmlops.fusion.expressions import evaluate, quiet
+from dmlops.fusion.expressions import evaluate
 from dmlops.fusion.graph import Constant, Input, Node
 from dmlops.fusion.maps import MAPPED_ITEMS, Map
 from dmlops.fusion.numbering import Numbering, Numbers
 from dmlops.fusion.numpy_maps import moved_as_map
 from dmlops.fusion.traced import Traced
+from dmlops.late_imports import imported
 from dmlops.operators.tracking import PART
+from dmlops.quiet import quiet
 
 __all__ = ["DifferenceError", "OwnRun"]
 
@@ -79,10 +81,14 @@ class OwnRun:
         return "; a trace sees no types, and nothing that changes between calls"
 
     def of_function(self, given: Sequence[_Given]) -> list[Any]:
-        left = iter(given)
+        copies: dict[int, Any] = {}
 
         def array(value: Any) -> Any:
-            return next(left).contiguous.copy() if isinstance(value, Input) else value
+            if not isinstance(value, (Input, np.ndarray)):
+                return value
+            if id(value) not in copies:  # what is passed twice is one array
+                copies[id(value)] = copied(given[value.index].strided if isinstance(value, Input) else value)
+            return copies[id(value)]
 
         args, kwargs = structure.rebuilt(self.args, array), structure.rebuilt(self.kwargs, array)
         try:
@@ -115,18 +121,13 @@ class OwnRun:
 
 
 class _Given:
-    """Values for an input: an array with its strides, for the program, and a contiguous one, for the function."""
+    """Values for an input: an array with its strides."""
 
     def __init__(self, spec: Any, number: int, index: int, indices: Any) -> None:
         dtype, shape, strides = spec
-        ends = [stride * (size - 1) for size, stride in zip(shape, strides, strict=True)] if all(shape) else []
-        self.first = -sum(end for end in ends if end < 0)
-        memory = np.zeros(self.first + sum(end for end in ends if end > 0) + max(1, dtype.itemsize), np.uint8)
-        self.memory = memory
-        self.strided: Any = np.ndarray(shape, dtype, memory, self.first, strides if all(shape) else None)
-        random = np.random.default_rng(index)  # for each run the same
+        self.strided, self.memory, self.first = strided(shape, dtype, strides)
+        random = imported("numpy.random").default_rng(index)  # for each run the same
         self.strided[...] = _values(dtype, shape, random, number) if indices is None else indices
-        self.contiguous = np.array(self.strided, order="C")
 
 
 _SPECIAL = (0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 2.5, 1e-7, 255.5, -3e9)
@@ -177,7 +178,7 @@ class _Tolerance:
         if not all(right):
             return places
         if self.replayed is None:
-            self.replayed = _replayed(self.compiled, [one.contiguous for one in self.given])
+            self.replayed = _replayed(self.compiled, [one.strided for one in self.given])
         wrong = differ(np.asarray(self.replayed[number], results.dtype), results).reshape(-1)[places]
         return places[wrong]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import functools
-import sys
 import types
 import weakref
 from collections.abc import Callable, Iterator
@@ -14,6 +14,7 @@ import numpy as np
 
 from dmlops import structure
 from dmlops.fusion.traced import Traced
+from dmlops.late_imports import there
 
 __all__ = ["changed", "generators", "names", "random_states", "tokens", "values"]
 
@@ -22,6 +23,8 @@ _MOST_BYTES = 1 << 20  # of arrays that are compared by value: others are by ide
 _MOST_ITEMS = 1000  # of containers that are looked into
 
 _NUMBERS = (bool, int, float, complex, np.generic)
+
+_ABSENT = object()
 
 
 # --- where values are -----------------------------------------------------------------------------------------------
@@ -80,10 +83,12 @@ def _names_of_code(code: types.CodeType) -> frozenset[str]:
 def _attributes(value: Any, names: Any = None) -> list[tuple[str, Any]]:
     """The attributes of a module or an instance; those of these names."""
     try:
-        there = vars(value)
+        found = vars(value)
     except TypeError:  # it has none
         return []
-    return list(there.items()) if names is None else [(name, there[name]) for name in names if name in there]
+    if names is None:
+        return list(found.copy().items())  # other threads may change it
+    return [(name, value) for name in names if (value := found.get(name, _ABSENT)) is not _ABSENT]
 
 
 def _named(function: Any) -> Iterator[tuple[str, Any]]:
@@ -103,8 +108,10 @@ def _named(function: Any) -> Iterator[tuple[str, Any]]:
     if not isinstance(function, types.FunctionType):
         return
     names = _names_of(function.__code__)
-    for name in sorted(names & function.__globals__.keys()):
-        value = function.__globals__[name]
+    for name in sorted(names):
+        value = function.__globals__.get(name, _ABSENT)
+        if value is _ABSENT:
+            continue
         yield name, value
         if isinstance(value, types.ModuleType):
             yield from ((f"{name}.{each}", one) for each, one in _attributes(value, names))
@@ -156,9 +163,9 @@ def _token(value: Any, left: _Left, depth: int = 4) -> Any:
     if value is None or isinstance(value, (str, bytes)):
         return type(value), value
     if isinstance(value, (list, tuple, set, frozenset)) and depth and left.take(len(value), 0):
-        return type(value), [_token(one, left, depth - 1) for one in value]
+        return type(value), [_token(one, left, depth - 1) for one in list(value)]  # a copy: other threads may change it
     if isinstance(value, dict) and depth and left.take(len(value), 0):
-        return dict, [(_token(key, left, 0), _token(one, left, depth - 1)) for key, one in value.items()]
+        return dict, [(_token(key, left, 0), _token(one, left, depth - 1)) for key, one in dict.copy(value).items()]
     if isinstance(value, (np.ndarray, list, tuple, set, frozenset, dict)):
         return _Unread(id(value))
     try:
@@ -219,29 +226,30 @@ def generators(brought: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kinds_of_generators() -> tuple[Any, ...]:
-    kinds: tuple[Any, ...] = (sys.modules["random"].Random,) if "random" in sys.modules else ()
-    if "numpy.random" in sys.modules:
-        kinds += (np.random.RandomState, np.random.Generator, np.random.BitGenerator)
-    return kinds
+    """Those that anybody can have made: where a module is being imported, by another thread, there are none so far."""
+    kinds = [there("random", "Random"), *(there("numpy.random", name) for name in ("RandomState", "Generator", "BitGenerator"))]
+    return tuple(one for one in kinds if one is not None)
 
 
 def random_states(own: dict[str, Any]) -> dict[str, Any]:
     """The state of each source of random numbers that a function may draw from: its own, and those of all."""
     found = {label: _state(one) for label, one in own.items()}
-    if "random" in sys.modules:
-        found["random"] = sys.modules["random"].getstate()
-    if "numpy.random" in sys.modules:
-        found["numpy.random"] = _flat(np.random.get_state(legacy=False))
+    of_python, of_numpy = there("random", "getstate"), there("numpy.random", "get_state")
+    if of_python is not None:
+        found["random"] = of_python()
+    if of_numpy is not None:
+        found["numpy.random"] = _flat(of_numpy(legacy=False))
     return found
 
 
 def _state(value: Any) -> Any:
-    if "random" in sys.modules and isinstance(value, sys.modules["random"].Random):
-        return value.getstate()
-    if isinstance(value, np.random.RandomState):
+    if hasattr(value, "getstate"):  # of Python
+        with contextlib.suppress(NotImplementedError):  # the system's has none
+            return value.getstate()
+        return object()
+    if hasattr(value, "get_state"):  # NumPy's RandomState
         return _flat(value.get_state(legacy=False))
-    generator: Any = getattr(value, "bit_generator", value) if isinstance(value, np.random.Generator) else value
-    return _flat(generator.state)
+    return _flat(getattr(value, "bit_generator", value).state)
 
 
 def _flat(state: Any) -> Any:

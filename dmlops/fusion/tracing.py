@@ -38,9 +38,10 @@ def run(trace: Trace, function: Callable[..., Any], args: Any, kwargs: Any) -> A
             return returned
         if threading.active_count() == 1:
             break
+    others = "" if threading.active_count() == 1 else "; if only other threads draw, let them wait for its first call"
     refuse(
         f"a function that draws random numbers ({', '.join(drawn)})",
-        "the trace would keep the first ones: draw them outside and pass them in",
+        f"the trace would keep the first ones: draw them outside and pass them in{others}",
     )
 
 

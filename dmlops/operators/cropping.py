@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
+from dmlops.late_imports import late
 from dmlops.operators.sampling import fused
 from dmlops.structure import is_array, operand
 
@@ -128,7 +129,8 @@ def crops(
     >>> dmlops.crops(images, starts, 224, rng.random(32) < 0.5).shape
     (32, 224, 224, 3)
     """
-    from dmlops.operators.crop_places import arguments
+    with late:
+        from dmlops.operators.crop_places import arguments
 
     array, given = operand("input", _batch(input)), arguments(starts, sizes, flip, axes)
     result: AnyArray = fused(_crops, "crops")(array, *given, out=out, device=device, progress=progress)
@@ -144,8 +146,9 @@ def _batch(input: Any) -> Any:
 
 
 def _crops(x: Any, starts: Any, sizes: tuple[int, ...], flip: Any, axes: tuple[int, ...] | None) -> Any:
-    from dmlops.operators.crop_places import cropped, fitting
-    from dmlops.operators.single_steps import recorded
+    with late:
+        from dmlops.operators.crop_places import cropped, fitting
+        from dmlops.operators.single_steps import recorded
 
     return recorded(cropped, x, *fitting(x, starts, sizes, flip, axes))
 

@@ -9,6 +9,7 @@ import numpy as np
 from dmlops import _core
 from dmlops._core import DeviceArray
 from dmlops.entries import integers
+from dmlops.late_imports import late
 from dmlops.operators.axes import new_axis
 from dmlops.operators.gathers import take
 from dmlops.structure import is_recorded
@@ -116,7 +117,8 @@ def one_hot(
            [0. , 0. ]], dtype=float32)
     """
     if is_recorded(indices):  # in a fused function
-        from dmlops.fusion.lookups import classes_of
+        with late:
+            from dmlops.fusion.lookups import classes_of
 
         pair = np.array([off, on], dtype)
         return classes_of(indices, depth, axis, pair, (out, device, progress))  # type: ignore[no-any-return]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, Unpack, overload
 
 from dmlops import _core
 from dmlops.entries import integers
+from dmlops.late_imports import late
 from dmlops.operators.tracking import row_of, tracked
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ def take(
            [6]])
     """
     if hasattr(type(indices), "__dmlops_function__"):  # in a fused function
-        from dmlops.fusion.lookups import rows_of
+        with late:
+            from dmlops.fusion.lookups import rows_of
 
         return rows_of(input, indices, axis, batch_dims, (out, device, progress))  # type: ignore[no-any-return]
     if axis is None:

@@ -11,6 +11,7 @@ import numpy as np
 from dmlops import _core
 from dmlops._core import DeviceArray
 from dmlops.entries import integers
+from dmlops.late_imports import late
 from dmlops.operators.axes import ints_of, windows
 from dmlops.operators.nearest import Indices, Nearest, pattern_of, steps_of
 from dmlops.operators.tracking import PART, how
@@ -313,7 +314,8 @@ def roll(
 
 @functools.cache
 def fused(function: Callable[..., Any], counted_as: str | None = None) -> Any:
-    from dmlops.fusion.fused import Fused
+    with late:
+        from dmlops.fusion.fused import Fused
 
     return Fused(function, automatic=False, counted_as=counted_as)
 
@@ -327,7 +329,8 @@ rolled.__name__ = "roll"
 
 def stacked(x: Any, plan: Sequence[tuple[int, int, int, int, int]]) -> Any:
     """Windows as `windows` plans them."""
-    from dmlops.operators.single_steps import recorded, windowed
+    with late:
+        from dmlops.operators.single_steps import recorded, windowed
 
     for along in plan:
         x = recorded(windowed, x, *along)
@@ -339,7 +342,8 @@ stacked.__name__ = "sliding_windows"
 
 def selected(x: Any, steps: Steps) -> Any:
     """Along each axis: a slice of it, each element several times, or the nearest elements."""
-    from dmlops.operators.single_steps import recorded, resized
+    with late:
+        from dmlops.operators.single_steps import recorded, resized
 
     for axis, which in steps:
         if isinstance(which, slice):

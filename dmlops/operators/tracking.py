@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from dmlops import _core
+from dmlops.late_imports import late
 
 if TYPE_CHECKING:
     from dmlops._annotations import Progress
@@ -19,7 +20,8 @@ row_of = functools.cache(_core._row)  # the number of the row where calls of a n
 
 def tracked(name: str, progress: Progress) -> Any:
     """How the extension runs a call that reports its progress."""
-    from dmlops.progress import tracked as progress_of
+    with late:
+        from dmlops.progress import tracked as progress_of
 
     return progress_of(name, progress, row_of(name))
 

@@ -51,7 +51,9 @@ class Kept:
 
     def _evict(self) -> None:
         count = total = 0
-        for key, entry in sorted(list(self._entries.items()), key=lambda item: -item[1].used):
+        # The keys at once, which makes no other object: the collector may run what puts, and so may other threads.
+        kept = [(key, entry) for key in list(self._entries) if (entry := self._entries.get(key)) is not None]
+        for key, entry in sorted(kept, key=lambda item: -item[1].used):
             count, total = count + 1, total + entry.nbytes
             if count > max(1, self.most * 3 // 4) or (count > 1 and total > self.most_bytes * 3 // 4):
                 self._entries.pop(key, None)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dmlops import _core
 from dmlops.errors import UnsupportedError
+from dmlops.late_imports import late
 from dmlops.processors import execution, inputs, sources
 from dmlops.processors.arguments import outputs, whole
 from dmlops.processors.kept import Kept
@@ -115,7 +116,8 @@ class Preprocessor:
 
     def warm_up(self, photos: Any, *, device: Any = None) -> None:
         """Compile what calls with pictures of these sizes need, as ``dmlops.warm_up`` does."""
-        from dmlops.warming import warm_up
+        with late:
+            from dmlops.warming import warm_up
 
         warm_up(self, photos, device=device)
 
@@ -164,7 +166,8 @@ class Preprocessor:
         return bool(self._row.content and self._configuration["do_crop_margin"])
 
     def _by_chunks(self, photos: Any, out: Mapping[str, Any] | None, device: Any) -> dict[str, Any]:
-        from dmlops.dask.preprocessed import by_chunks
+        with late:
+            from dmlops.dask.preprocessed import by_chunks
 
         if out is not None:
             raise TypeError(f"{self!r} takes no out for Dask arrays, whose results are made later")
