@@ -138,6 +138,75 @@ def test_scalars_whatever_printing_shows():
             check(function, X, value)
 
 
+@dataclasses.dataclass(init=False)
+class OfUnit(float):
+    unit: str = "px"
+
+
+@dataclasses.dataclass(init=False)
+class Named(str):
+    count: int = 1
+
+
+@dataclasses.dataclass(init=False)
+class Days(datetime.date):
+    unit: str = "d"
+
+
+DERIVED = {
+    "float": (OfUnit(2.0), OfUnit(3.0), float),
+    "str": (Named("a"), Named("abc"), len),
+    "date": (Days(2020, 1, 1), Days(2020, 1, 2), lambda one: one.day),
+    "fold": (datetime.datetime(2020, 1, 1), datetime.datetime(2020, 1, 1, fold=1), lambda one: one.fold),
+    "fold of a time": (datetime.time(1), datetime.time(1, fold=1), lambda one: one.fold),
+}
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_dataclasses_that_are_numbers_text_or_dates(name):
+    one, other, number = DERIVED[name]
+    function = dmlops.fuse(lambda x, value: x + np.uint8(number(value)))
+    for value in (one, other, one):
+        check(function, X, value)
+
+
+# --- arrays that are passed twice, and their strides --------------------------------------------------------------------
+
+
+SHARED = {
+    "is": lambda x, y: x + np.uint8(x is y),
+    "id": lambda x, y: x + np.uint8(len({id(x), id(y)})),
+    "in lists": lambda x, y: x[0] + np.uint8(x[0] is y[0]) if isinstance(x, list) else x + np.uint8(x is y),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_an_array_that_is_passed_twice_is_one(name):
+    function = dmlops.fuse(SHARED[name])
+    other = X.copy()
+    for x, y in ((X, other), (X, X), (other, other), (X, other), ([X], [X]), ([X], [other])):
+        if isinstance(x, list) == (name == "in lists"):
+            check(function, x, y)
+            function.prove(x, y)
+    a = dmlops.asarray(X) if dmlops.devices()[0].usable and name == "is" else None
+    if a is not None:
+        assert np.array_equal(function(a, a).numpy(), X + np.uint8(1))
+        assert np.array_equal(function(a, a[:]).numpy(), X)
+
+
+def test_of_small_arrays_that_are_constants_and_parameters():
+    function = dmlops.fuse(lambda x, m, n, scale: (x * scale + m + n) * np.float32(m is n))
+    m, other, x = np.ones(4, np.float32), np.ones(4, np.float32), X.reshape(-1, 4)
+    for scale in (np.float32(2), np.float32(3), np.float32(4)):
+        for pair in ((m, m), (m, other), (other, other)):
+            check(function, x, *pair, scale)
+            function.prove(x, *pair, scale)
+    strides = dmlops.fuse(lambda x, m: x * np.float32(m.strides[0] if m[0] else 0))
+    for m in (np.ones(8, np.float32)[::2], np.ones(4, np.float32), np.ones(4, np.float32)[::-1]):
+        check(strides, x, m)
+        strides.prove(x, m)
+
+
 EQUAL = [lambda: {"a": {1, 2}, 3: [Norm(2.5)]}, lambda: Norm((1.5, b"a", None)), lambda: slice(1, 9, 2)]
 
 

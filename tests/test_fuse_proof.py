@@ -16,6 +16,7 @@ pytestmark = pytest.mark.driverless
 
 BYTES = np.random.default_rng(0).integers(0, 256, (16, 16), np.uint8)
 RNG = np.random.default_rng(0)
+SYSTEM = random.SystemRandom()
 OLD = random.Random(0)
 SCALE = 3
 MEAN = np.array([1.0, 2.0], np.float32)
@@ -70,6 +71,32 @@ UNSEEN = {
 def test_another_way_for_numpys_arrays_is_found(name):
     with pytest.raises(ProofError, match="the function itself"):
         proved(UNSEEN[name], BYTES)
+
+
+def flattened_in_place(x):
+    y = x.T
+    try:
+        y.shape = (y.size,)
+    except Exception:
+        return x + np.uint8(1)
+    return y
+
+
+STRIDED = {
+    "flags": lambda x: other_way(x, isinstance(x, np.ndarray) and not x.flags.c_contiguous),
+    "strides": lambda x: other_way(x, isinstance(x, np.ndarray) and x.strides[0] < x.strides[-1]),
+    "a shape that is set": flattened_in_place,
+}
+
+
+@pytest.mark.parametrize("name", STRIDED)
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")
+def test_another_way_for_other_strides_is_found(name):
+    with pytest.raises(ProofError, match="the function itself"):
+        proved(STRIDED[name], np.asfortranarray(BYTES[:, :9]))
+    small = np.ones(16, np.float32)
+    with pytest.raises(ProofError, match="the function itself"):
+        proved(lambda x, m: x * np.float32(m.flags.writeable + bool(m[0])), BYTES, small)
 
 
 def test_each_element_has_every_value():
@@ -148,6 +175,7 @@ DRAWN = {
     "NumPy's": (lambda x: other_way(x, np.random.random() < 0.5), "numpy.random"),
     "Python's": (lambda x: other_way(x, random.random() < 0.5), "random"),
     "an object of Python's": (lambda x: np.roll(x, OLD.randrange(9)), "OLD"),
+    "the system's": (lambda x: np.roll(x, SYSTEM.randrange(9)), "SYSTEM"),
 }
 
 

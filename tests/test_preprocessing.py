@@ -382,6 +382,10 @@ def test_forms_of_sizes():
     assert pixels({"image_processor_type": "DonutImageProcessor", "size": [40, 50]}, photo).shape == (1, 3, 50, 40)
     with pytest.raises(ValueError, match="size must have the keys"):
         dmlops.preprocessing({**VIT, "size": {"width": 3}}, backend="pil")(photo)
+    with pytest.raises(ValueError, match="size must have an int as height, not 30.5"):
+        dmlops.preprocessing({**VIT, "size": {"height": 30.5, "width": 20}}, backend="pil")(photo)
+    with pytest.raises(ValueError, match="size must have numbers below 2"):
+        dmlops.preprocessing({**VIT, "size": 10**20}, backend="pil")(photo)
 
 
 def test_older_keys():

@@ -12,6 +12,7 @@ import numpy as np
 
 from dmlops import structure
 from dmlops._core import DeviceArray
+from dmlops.bits import copied
 from dmlops.fusion.compiled import Compiled
 from dmlops.fusion.traced import refuse
 from dmlops.refused_arrays import no_array as not_an_array
@@ -19,9 +20,12 @@ from dmlops.refused_arrays import not_plain
 
 __all__ = [
     "OfFunction",
+    "are_shared",
     "bind",
     "constant",
+    "constants",
     "constants_to_try",
+    "firsts",
     "name_of",
     "no_array",
     "no_iterator",
@@ -121,9 +125,30 @@ def constant(array: Any) -> Any:
     """A copy that the function cannot change."""
     if isinstance(array, DeviceArray):
         refuse("a device array whose values are needed", "pass a NumPy array, or bind it: as a default, or in a closure")
-    made = np.array(array)
+    made = copied(array)
     made.flags.writeable = False
     return made
+
+
+def constants(arrays: Sequence[Any], numbers: Sequence[int]) -> dict[int, Any]:
+    """Those that have these numbers, as constants; what is passed twice is one."""
+    made: dict[int, Any] = {}
+    for number in numbers:
+        made[number] = next((made[k] for k in made if arrays[k] is arrays[number]), None)
+        if made[number] is None:
+            made[number] = constant(arrays[number])
+    return made
+
+
+def are_shared(arrays: Sequence[Any]) -> bool:
+    """Whether one of them is there twice."""
+    return len(set(map(id, arrays))) < len(arrays)
+
+
+def firsts(arrays: Sequence[Any]) -> tuple[int, ...]:
+    """For each the number of the first that is the same one."""
+    found: dict[int, int] = {}
+    return tuple(found.setdefault(id(one), number) for number, one in enumerate(arrays))
 
 
 # --- what is no array -----------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from dmlops.fusion.programs import Programs
 from dmlops.fusion.recording import Recording
 from dmlops.fusion.results import Results
 from dmlops.fusion.traced import RefusedError, refuse
+from dmlops.late_imports import late
 from dmlops.logs import warn
 from dmlops.progress import tracked
 from dmlops.refused_arrays import is_lazy
@@ -120,7 +121,8 @@ class Fused:
         if any(map(is_lazy, arrays)):
             if out is not None or progress is not None:
                 raise TypeError(f"{self!r} of Dask arrays takes neither out nor progress")
-            from dmlops.dask.fused import by_chunks
+            with late:
+                from dmlops.dask.fused import by_chunks
 
             return by_chunks(self, args, kwargs, device)
         if any(one is not None for one in how):  # inside another fused function, or its reference
@@ -129,7 +131,8 @@ class Fused:
 
     def reference(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function itself by NumPy, and dmlops' operators in it by their twins in ``dmlops.reference``."""
-        from dmlops.fusion.reference import run
+        with late:
+            from dmlops.fusion.reference import run
 
         return run(self._function, args, kwargs)
 
@@ -197,6 +200,8 @@ class Fused:
             raise arguments.no_iterator(self, args, kwargs, error.iterator) from None
         if others:
             return None, arrays, None
+        if len(arrays) > 1 and arguments.are_shared(arrays):  # which a function may see, and changes all together
+            key = "shared", arguments.firsts(arrays), key
         compiled = self._programs.get(key)
         if compiled is not None:
             return compiled, arrays, self._row_of_found
@@ -212,7 +217,7 @@ class Fused:
             if found is not None:
                 return found, _others(arrays, numbers), self._row_of_found
         kept_by_template: list[Any] = []
-        loose = Call(args, kwargs, ()).key(kept_by_template)
+        loose = arguments.firsts(arrays), Call(args, kwargs, ()).key(kept_by_template)
         state = self._templates.get(loose)
         found = None
         if isinstance(state, Template):
@@ -228,7 +233,7 @@ class Fused:
     def _traced_anew(self, args: Any, kwargs: Any, arrays: list[Any], numbers: Any) -> tuple[Compiled, tuple[int, ...]]:
         """A program, and the numbers of the arrays that are constants in it."""
         for tried in [numbers] if numbers else arguments.constants_to_try(arrays):
-            constants = {number: arguments.constant(arrays[number]) for number in tried}
+            constants = arguments.constants(arrays, tried)
             try:
                 return _compile(self, args, kwargs, arrays, constants), tried
             except RefusedError as error:
@@ -291,11 +296,14 @@ def _compile(fused: Fused, args: Any, kwargs: Any, arrays: list[Any], constants:
         raise arguments.of_objects(fused, args, kwargs)
     left = iter(inputs)
     places = [constants[number] if number in constants else next(left) for number in range(len(arrays))]
+    firsts = [places[first] for first in arguments.firsts(arrays)]
+    places = [first if isinstance(first, Input) and isinstance(own, Input) else own for first, own in zip(firsts, places)]
     args, kwargs = arguments.with_places((args, kwargs), places)
     trace = Recording()
+    of_inputs = {node: trace.array(node) for node in inputs}
 
     def array(value: Any) -> Any:
-        return trace.array(value) if isinstance(value, Input) else value
+        return of_inputs[value] if isinstance(value, Input) else value
 
     try:
         returned = tracing.run(trace, fused._function, structure.rebuilt(args, array), structure.rebuilt(kwargs, array))

@@ -80,7 +80,20 @@ class Configuration:
         return self.backend == "pil"
 
 
+_LONGEST = 1 << 31  # of an edge
+
+
 def size_from(value: Any, square: bool, key: str = "size") -> dict[str, int]:
+    found = _size_from(value, square, key)
+    for edge, length in found.items():
+        if edge in ("height", "width") and not hasattr(length, "__index__"):
+            raise ValueError(f"{key} must have an int as {edge}, not {length!r}")
+        if isinstance(length, (int, float)) and length >= _LONGEST:
+            raise ValueError(f"{key} must have numbers below 2**31, not {edge} = {length!r}")
+    return found
+
+
+def _size_from(value: Any, square: bool, key: str) -> dict[str, int]:
     if isinstance(value, bool) or not isinstance(value, (int, list, tuple, dict)):
         raise ValueError(f"{key} must be a number, a list [height, width] or a dict, not {value!r}")
     if isinstance(value, int):
