@@ -22,17 +22,13 @@ def register_when_imported() -> None:
 
 
 class _Watch:
-    """A finder that registers behind the import of einops' backends, once.
-
-    It stays in the list: a thread that goes through it meanwhile would miss the finder behind.
-    """
-
-    found = False
+    """A finder that registers behind the import of einops' backends, and leaves."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != _BACKENDS or self.found:
+        if name != _BACKENDS:
             return None
-        self.found = True
+        # A new list: a thread that goes through the old one meanwhile would miss the finder behind.
+        sys.meta_path = [one for one in sys.meta_path if one is not self]
         spec = importlib.machinery.PathFinder.find_spec(name, path)
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
