@@ -58,7 +58,7 @@ def pytest_collection_modifyitems(config, items):
     config.hook.pytest_deselected(items=[item for item in items if not is_in_share(item.nodeid)])
     items[:] = [item for item in items if is_in_share(item.nodeid)]
     lacking = support.lacks()
-    limit = 14_400 if settings.default.max_examples > 1000 else 600
+    limit = 14_400 if settings.default.max_examples > 1000 else 1200
     for item in items:
         for marker, reason in lacking.items():
             if item.get_closest_marker(marker):

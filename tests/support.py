@@ -184,7 +184,7 @@ def changed(environment, changes):
     return environment | {name: str(value) for name, value in changes.items() if value is not None}
 
 
-def run_python(code, *, env=None, args=(), timeout=550, check=True, cwd=None):
+def run_python(code, *, env=None, args=(), timeout=1150, check=True, cwd=None):
     """Runs `code` in a fresh interpreter away from the checkout; returns the finished process.
 
     Values of None in `env` remove a variable. Under `make check` the child runs with the validation layer too, whose

@@ -330,7 +330,7 @@ def test_threads_that_evict_one_anothers_programs():
 @pytest.mark.posix
 def test_children_that_are_forked_while_threads_trace():
     code = """
-import os, sys, threading, dmlops, numpy as np
+import os, signal, sys, threading, dmlops, numpy as np
 sys.setswitchinterval(1e-5)
 f = dmlops.fuse(lambda x, k: np.roll(x, k).astype(np.float32) + np.float32(1))
 f.max_programs = 4
@@ -348,6 +348,7 @@ for one in threads:
 for _ in range(40):
     child = os.fork()
     if not child:
+        signal.alarm(300)
         os._exit(0 if all((f(x, k, device="host") == np.roll(x, k) + 1).all() for k in range(40)) else 1)
     assert os.waitpid(child, 0)[1] == 0
 stop.set()

@@ -324,7 +324,7 @@ def race(built, folder, broken=None):
         objects[part.name] = part
     support.compile_c([*FLAGS, "-o", folder / "race", *objects.values(), "-pthread", "-ldl", "-lm"])
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    environment |= {"LD_LIBRARY_PATH": str(built), "TSAN_OPTIONS": "halt_on_error=1"}
+    environment |= {"LD_LIBRARY_PATH": str(built), "TSAN_OPTIONS": f"halt_on_error=1:report_mutex_bugs={0 if broken else 1}"}
     # The sanitizer wants its addresses free, which a kernel that shuffles them widely does not leave them.
     command = ["setarch", platform.machine(), "-R", str(folder / "race")]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1700)

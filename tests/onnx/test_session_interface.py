@@ -152,7 +152,7 @@ def test_a_session_made_before_a_fork(device):
     results = context.Queue()
     process = context.Process(target=child, args=(results,))
     process.start()
-    for ours, theirs in zip(results.get(timeout=60), expected, strict=True):
+    for ours, theirs in zip(results.get(timeout=500), expected, strict=True):
         assert np.array_equal(ours, theirs)
     process.join()
     assert process.exitcode == 0

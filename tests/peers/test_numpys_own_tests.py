@@ -52,7 +52,7 @@ def test_numpys_own_tests(module, tmp_path):
     options = ["-q", "-p", "numpy_adapter", "-p", "no:cacheprovider", "-p", "no:randomly", "-k"]
     options += [LEFT_OUT + OF_MULTIARRAY * name.endswith("multiarray"), "--pyargs", name]
     command = [sys.executable, "-m", "pytest", *options]
-    run = subprocess.run(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True, timeout=550)
+    run = subprocess.run(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True, timeout=1150)
     assert run.returncode in (0, 1), run.stdout[-2000:]  # some of NumPy's tests fail where a call has one frame more
     found = json.loads(report.read_text())
     print(module, "compared:", found["compared"])
