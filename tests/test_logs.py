@@ -67,6 +67,7 @@ def test_it_is_said_why_a_device_is_opened(chosen, variable, why, vulkan):
 def test_an_interrupt_of_a_handler_ends_the_call(vulkan):
     support.run_python(f"""{WORK}
 import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 class Interrupted(logging.Handler):
     def emit(self, record):
         signal.raise_signal(signal.SIGINT)

@@ -200,6 +200,7 @@ def test_a_wrong_template_is_found_out(monkeypatch):
         fused(X, mean, mean, device="host")
     real = parameters.Template.program
     monkeypatch.setattr(parameters.Template, "program", lambda self, values: real(self, [value + 1 for value in values]))
-    fused(X, MEANS[4], MEANS[4], device="host")
+    mean = MEANS[4]  # one array, as above
+    fused(X, mean, mean, device="host")
     with pytest.raises(AssertionError, match="another program"):
-        fused.prove(X, MEANS[4], MEANS[4])
+        fused.prove(X, mean, mean)

@@ -122,16 +122,21 @@ def template(fused: OfFunction, call: Call, compiled: Compiled, once: Once) -> A
 
 
 def _traced(fused: OfFunction, call: Call, compiled: Compiled) -> Template:
-    trace, parameters = Recording(), []
+    trace, parameters = Recording(), list[Any]()
     trace.derived = []
     inputs = iter(compiled.inputs)
+    traced: dict[int, Traced] = {}  # by the identity of arrays: what is passed twice is one array
 
     def parameter(value: Any) -> Traced:
-        parameters.append(Parameter(value))
-        return Watched(trace, parameters[-1])
+        known = traced.get(id(value)) if structure.is_array(value) else None
+        found = Watched(trace, Parameter(value)) if known is None else known
+        parameters.append(found._node)
+        return traced.setdefault(id(value), found) if structure.is_array(value) else found
 
     def array(value: Any) -> Any:
-        return trace.array(next(inputs)) if not isinstance(value, Traced) and structure.is_array(value) else value
+        if isinstance(value, Traced) or not structure.is_array(value):
+            return value
+        return traced.setdefault(id(value), trace.array(next(inputs)))
 
     args, kwargs = structure.rebuilt(call.with_parameters(parameter), array)
     try:
