@@ -163,7 +163,7 @@ def repeat(x: DeviceArray, repeats: int | DeviceArray, /, *, axis: int | None = 
 
 def reshape(x: DeviceArray, /, shape: Sequence[int], *, copy: builtins.bool | None = None) -> DeviceArray:
     """The elements in the same order, in another shape: a view where there is one and `copy` is not True."""
-    with late:
+    with late():
         from dmlops.fusion import on_devices
 
     if copy:

@@ -112,7 +112,7 @@ def __dlpack_device__(self: DeviceArray) -> tuple[int, int]:
 
 def __array_namespace__(self: DeviceArray, *, api_version: str | None = None) -> Any:
     """``dmlops.array_api``: the standard's functions that move elements."""
-    with late:
+    with late():
         from dmlops import array_api
 
     if api_version is not None and api_version not in _VERSIONS:
@@ -146,7 +146,7 @@ def _refuse(name: str) -> NoReturn:
 
 def _moved(self: DeviceArray, func: Any, args: Any, kwargs: Any) -> Any:
     """What is neither a view nor a question runs on the device, if it only moves elements."""
-    with late:
+    with late():
         from dmlops.fusion import on_devices
         from dmlops.fusion.traced import RefusedError
 

@@ -67,9 +67,13 @@ def strided(shape: Sequence[int], dtype: np.dtype[Any], strides: Sequence[int]) 
     return np.ndarray(shape, dtype, memory, first, strides), memory, first
 
 
+_MOST_SPARSE = 1 << 20  # bytes between the elements of a copy
+
+
 def copied(array: Any) -> Any:
-    """A copy of an array that can be changed, with its strides."""
-    if array.flags.c_contiguous or array.dtype.hasobject:
+    """A copy of an array that can be changed, with its strides, unless its elements lie far apart."""
+    reach = sum(abs(stride) * max(0, size - 1) for stride, size in zip(array.strides, array.shape, strict=True))
+    if array.flags.c_contiguous or array.dtype.hasobject or reach > 2 * array.nbytes + _MOST_SPARSE:
         return np.array(array)
     made, _, _ = strided(array.shape, array.dtype, array.strides)
     made[...] = array

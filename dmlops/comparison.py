@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dmlops import operators, printed_tables, reference
+import dmlops.reference as reference  # not from dmlops, which would wait for late imports
+from dmlops import operators, printed_tables
 from dmlops._core import DeviceArray
 from dmlops.arrays import empty
 from dmlops.bits import differ

@@ -74,7 +74,7 @@ def _register(backends: Any) -> None:
         def reshape(self, x: Any, shape: Any) -> Any:
             if not isinstance(x, DeviceArray):
                 return x.reshape(shape)
-            with late:
+            with late():
                 from dmlops.fusion import on_devices
 
             return on_devices.reshape(x, shape)

@@ -42,7 +42,7 @@ def _reshaped(array: Any, shape: tuple[int, ...]) -> Any:
     if not isinstance(array, DeviceArray):
         holes = array.dtype.names is not None  # which NumPy does not copy: it copies elements without fields whole
         return array.view(f"V{array.itemsize}").reshape(shape).view(array.dtype) if holes else array.reshape(shape)
-    with late:
+    with late():
         from dmlops.fusion import on_devices
 
     return on_devices.reshape(array, shape)

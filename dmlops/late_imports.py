@@ -1,28 +1,90 @@
 """Imports in the middle of calls: a fork waits for those that other threads have begun.
 
 A module that is imported while another thread forks is never finished in the child, which would wait for it for ever. So
-what is imported in a call that is no error is imported by the functions below, or in a ``with late:``.
+what is imported in a call that is no error is imported by the functions below, or in a ``with late():``.
 """
 
 from __future__ import annotations
 
 import _thread
+import contextlib
 import importlib
 import os
+import signal
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 __all__ = ["imported", "late", "there"]
 
-late = _thread.RLock()
+_PATIENCE = 10.0  # seconds; then an import or a fork goes on without the lock: its holder may wait for the one who waits
 
-if hasattr(os, "register_at_fork"):  # Windows has no fork
-    os.register_at_fork(before=late.acquire, after_in_parent=late.release, after_in_child=late.release)
+_lock = _thread.RLock()
+_forking: dict[int, list[Any]] = {}  # by thread: what it has acquired for forks, None where it has waited in vain
+_interrupted: list[int] = []  # threads, while they wait to fork
+
+
+def _before_fork() -> None:
+    lock, held = _lock, None
+    try:
+        if lock.acquire(timeout=_PATIENCE):
+            held = lock
+    except KeyboardInterrupt:  # which Python would drop here: the parent has it behind the fork
+        _interrupted.append(_thread.get_ident())
+    finally:
+        _forking.setdefault(_thread.get_ident(), []).append(held)
+
+
+def _after_fork_in_parent() -> None:
+    held = _forking[_thread.get_ident()].pop()
+    if held is not None:
+        held.release()
+    if _interrupted:
+        _interrupted.clear()
+        _thread.start_new_thread(os.kill, (os.getpid(), signal.SIGINT))
+
+
+def _after_fork_in_child() -> None:
+    global _lock
+    _interrupted.clear()
+    held = _forking[_thread.get_ident()].pop()
+    if held is not None:
+        held.release()
+    else:  # it is a thread's that is not here
+        _lock = _thread.RLock()
+
+
+def _watch_forks() -> None:
+    if hasattr(os, "register_at_fork"):  # Windows has no fork
+        os.register_at_fork(
+            before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child
+        )
+
+
+_watch_forks()
+_is_behind_logging = False
+
+
+@contextlib.contextmanager
+def late() -> Iterator[None]:
+    """Imports in it are finished before a fork."""
+    global _is_behind_logging
+    if not _is_behind_logging and there("logging", "captureWarnings") is not None:
+        # A fork acquires what was registered last first. The lock of logging may be needed by an import that it waits for.
+        _is_behind_logging = True
+        _watch_forks()
+    lock = _lock
+    held = lock.acquire(timeout=_PATIENCE)
+    try:
+        yield
+    finally:
+        if held:
+            lock.release()
 
 
 def imported(name: str) -> Any:
     """Import a module, if it is not imported yet."""
-    with late:
+    with late():
         return importlib.import_module(name)
 
 

@@ -213,7 +213,7 @@ def _functions() -> dict[str, Any]:
         if error.name != "einops":
             raise
         raise ModuleNotFoundError("dmlops.rearrange and dmlops.repeat need einops: pip install einops", name="einops") from None
-    with late:
+    with late():
         from dmlops.fusion.fused import Fused
 
     def rearrange(x: Any, pattern: Any, /, **sizes: Any) -> Any:

@@ -10,11 +10,13 @@ import fractions
 import functools
 import gc
 import struct
+import tracemalloc
 import types
 
 import dmlops
 import numpy as np
 import pytest
+from dmlops.fusion.proof import ProofError
 
 from strategies import content
 
@@ -153,10 +155,16 @@ class Days(datetime.date):
     unit: str = "d"
 
 
+@dataclasses.dataclass(init=False, eq=False)
+class OfBytes(array.array):
+    name: str = "s"
+
+
 DERIVED = {
     "float": (OfUnit(2.0), OfUnit(3.0), float),
     "str": (Named("a"), Named("abc"), len),
     "date": (Days(2020, 1, 1), Days(2020, 1, 2), lambda one: one.day),
+    "a buffer": (OfBytes("B", b"\1"), OfBytes("B", b"\2"), lambda one: one[0]),
     "fold": (datetime.datetime(2020, 1, 1), datetime.datetime(2020, 1, 1, fold=1), lambda one: one.fold),
     "fold of a time": (datetime.time(1), datetime.time(1, fold=1), lambda one: one.fold),
 }
@@ -202,9 +210,56 @@ def test_of_small_arrays_that_are_constants_and_parameters():
             check(function, x, *pair, scale)
             function.prove(x, *pair, scale)
     strides = dmlops.fuse(lambda x, m: x * np.float32(m.strides[0] if m[0] else 0))
-    for m in (np.ones(8, np.float32)[::2], np.ones(4, np.float32), np.ones(4, np.float32)[::-1]):
-        check(strides, x, m)
-        strides.prove(x, m)
+    check(strides, x, np.ones(4, np.float32))
+    strides.prove(x, np.ones(4, np.float32))
+    for m in (np.ones(8, np.float32)[::2], np.ones(4, np.float32)[::-1]):  # of which the trace has a copy without gaps
+        strides(x, m, device="host")
+        with pytest.raises(ProofError, match="the function itself"):
+            strides.prove(x, m)
+
+
+def test_a_constant_is_no_larger_than_its_elements():
+    table = np.lib.stride_tricks.as_strided(np.ones(1 << 22, np.float32), (100, 100), (160_000, 4))
+    function = dmlops.fuse(lambda x, m: x - m)
+    tracemalloc.start()
+    for k in range(20):
+        function(X.astype(np.float32)[:100], table[:, k] + np.float32(0) if k > 90 else table[:, k], device="host")
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert held < 4 << 20
+    assert function.prove(X.astype(np.float32)[:100], table[:, 1])
+
+
+def test_of_small_arrays_that_are_the_first_one_again():
+    """An input that is also a constant would be neither."""
+
+    def function(x, y):
+        n = int(y[2])
+        return x[:n] if x is y else x[n:]
+
+    fused, x = dmlops.fuse(function), np.arange(6, dtype=np.uint8)
+    check(fused, x, x.copy())
+    with pytest.raises(TypeError, match="not its values"):
+        fused(x, x, device="host")
+    large = np.arange(8000, dtype=np.int64).reshape(-1, 2)
+    three = dmlops.fuse(lambda x, y, z: x[int(y[0]) :] * np.int64(1 + (y is z)))
+    y = np.array([3, 4])
+    for pair in ((y, y), (y, y.copy())):
+        check(three, large, *pair)
+        three.prove(large, *pair)
+
+
+def test_references_and_dask_know_what_is_passed_twice():
+    function = dmlops.fuse(lambda x, y: x[:, ::-1] if x is y else x[:, :3])
+    x = np.arange(4000, dtype=np.uint8).reshape(10, 400)
+    for y in (x, x.copy()):
+        assert same(function.reference(x, y), function._function(x, y))
+        assert dmlops.compare(function, x, y)
+    array = pytest.importorskip("dask.array")
+    one, other = array.from_array(x, chunks=(4, 400)), array.from_array(x, chunks=(4, 400), name="other")
+    for pair in ((one, one), (one, other), (one, one.map_blocks(lambda block: block, dtype=x.dtype))):
+        found, right = function(*pair), function._function(x, x if pair[0] is pair[1] else x.copy())
+        assert found.shape == right.shape and same(found.compute(scheduler="synchronous"), right)
 
 
 EQUAL = [lambda: {"a": {1, 2}, 3: [Norm(2.5)]}, lambda: Norm((1.5, b"a", None)), lambda: slice(1, 9, 2)]

@@ -95,7 +95,7 @@ STRIDED = {
 def test_another_way_for_other_strides_is_found(name):
     with pytest.raises(ProofError, match="the function itself"):
         proved(STRIDED[name], np.asfortranarray(BYTES[:, :9]))
-    small = np.ones(16, np.float32)
+    small = np.ones(16, np.float32)  # which a trace has as a copy that cannot be changed
     with pytest.raises(ProofError, match="the function itself"):
         proved(lambda x, m: x * np.float32(m.flags.writeable + bool(m[0])), BYTES, small)
 

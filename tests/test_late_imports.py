@@ -20,6 +20,9 @@ FIRST_CALLS = {
     "crops": ("", "dmlops.crops(x[None], [[0, 0]], 2, axes=(1, 2), device='host')"),
     "sliding_windows": ("", "dmlops.sliding_windows(x, 2, device='host')"),
     "resize_nearest": ("", "dmlops.resize_nearest(x, (2, 2), device='host')"),
+    "prove": ("f = dmlops.fuse(np.transpose)", "f.prove(x)"),
+    "explain": ("f = dmlops.fuse(np.transpose)", "str(f.explain(x, device='host'))"),
+    "progress with logging": ("import logging", "dmlops.transpose(x, device='host', progress=True)"),
     "progress": ("", "dmlops.transpose(x, device='host', progress=print)"),
     "counters": ("", "dmlops.counters()"),
     "floats": ("f = dmlops.fuse(lambda x: x * 2 + 1)", "f(x.astype(np.float32), device='host')"),
@@ -80,6 +83,93 @@ def test_a_fork_while_a_call_imports(name):
 @pytest.mark.parametrize("name", ON_DEVICES)
 def test_a_fork_while_a_call_of_a_device_imports(name, vulkan):
     fork_while_it_imports(*ON_DEVICES[name])
+
+
+@pytest.mark.posix
+def test_a_fork_does_not_wait_for_ever():
+    """What is imported may wait for a lock that the fork has."""
+    support.run_python("""
+import os, signal, threading
+from dmlops import late_imports
+late_imports._PATIENCE = 0.2
+inside, leave = threading.Event(), threading.Event()
+def hold():
+    with late_imports.late():
+        inside.set(), leave.wait(300)
+thread = threading.Thread(target=hold)
+thread.start()
+assert inside.wait(300)
+for _ in range(2):
+    child = os.fork()
+    if not child:
+        signal.alarm(300)
+        late_imports._PATIENCE = -1
+        late_imports.imported("fractions")
+        os._exit(os.fork() and os.waitpid(-1, 0)[1] != 0)
+    assert os.waitpid(child, 0)[1] == 0
+late_imports.imported("fractions")
+leave.set()
+thread.join()
+with late_imports.late():
+    child = os.fork()
+    if not child:
+        signal.alarm(300)
+        late_imports.imported("decimal")
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+other = threading.Thread(target=late_imports.imported, args=("decimal",))
+late_imports._PATIENCE = 300
+other.start()
+other.join()
+""")
+
+
+@pytest.mark.posix
+def test_an_interrupt_while_a_fork_waits_is_raised():
+    done = support.run_python("""
+import os, signal, threading, time
+from dmlops import late_imports
+signal.signal(signal.SIGINT, signal.default_int_handler)
+inside, leave = threading.Event(), threading.Event()
+def hold():
+    with late_imports.late():
+        inside.set()
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGINT)
+        leave.wait(300)
+thread = threading.Thread(target=hold)
+thread.start()
+assert inside.wait(300)
+late_imports._PATIENCE = 300
+try:
+    if os.fork() == 0:
+        os._exit(0)
+    time.sleep(300)
+except KeyboardInterrupt:
+    pass
+else:
+    raise AssertionError("it is lost")
+leave.set()
+thread.join()
+late_imports.imported("decimal")
+""")
+    assert done.stderr == ""
+
+
+def test_imports_that_meet():
+    """A module's body does not wait for the lock of late imports, whose holder may wait for that module."""
+    for module in ("dmlops.fusion.fused", "dmlops.comparison", "dmlops.fusion.on_devices"):
+        support.run_python(f"""
+import importlib, sys, threading, time
+import dmlops
+from dmlops import late_imports
+late_imports._PATIENCE = 300
+with late_imports.late():  # as a thread that is about to read dmlops.fuse
+    thread = threading.Thread(target=importlib.import_module, args=({module!r},))
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive(), "it waits"
+""")
 
 
 @pytest.mark.parametrize("name", ["logging", "random", "numpy.random"])

@@ -386,6 +386,9 @@ def test_forms_of_sizes():
         dmlops.preprocessing({**VIT, "size": {"height": 30.5, "width": 20}}, backend="pil")(photo)
     with pytest.raises(ValueError, match="size must have numbers below 2"):
         dmlops.preprocessing({**VIT, "size": 10**20}, backend="pil")(photo)
+    assert pixels({**VIT, "size": {"height": np.int64(40), "width": np.uint8(50)}}, photo).shape == (1, 3, 40, 50)
+    far = {"shortest_edge": 30, "longest_edge": 10**10}
+    assert pixels({"image_processor_type": "DetrImageProcessor", "size": far}, photo).shape == (1, 3, 30, 40)
 
 
 def test_older_keys():

@@ -13,12 +13,12 @@ static bool somebody_listens(void)
 }
 
 /* A call that is interrupted meanwhile is so when it is over. */
-static void pass_on(PyObject *where)
+static void pass_on(void)
 {
     if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
         PyErr_SetInterrupt();
     else
-        PyErr_WriteUnraisable(where);
+        PyErr_WriteUnraisable(NULL);
     PyErr_Clear();
 }
 
@@ -31,13 +31,15 @@ void dml_events_log(void)
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *imports = somebody_listens() ? PyImport_ImportModule("dmlops.late_imports") : NULL;
     PyObject *logs = imports ? PyObject_CallMethod(imports, "imported", "s", "dmlops.logs") : NULL;
+    if (PyErr_Occurred())
+        pass_on();
     while (dml_event_take(&event)) {
         if (!logs)
             continue;
         PyObject *none = PyObject_CallMethod(logs, "log", "iN", (int)event.level,
                                              PyUnicode_DecodeUTF8(event.text, (Py_ssize_t)strlen(event.text), "replace"));
         if (!none)
-            pass_on(logs);
+            pass_on();
         Py_XDECREF(none);
     }
     Py_XDECREF(logs);

@@ -51,13 +51,16 @@ class _Block:
 def by_chunks(fused: Fused, args: Any, kwargs: Any, device: Any) -> Any:
     """The results as Dask arrays, in the structure that the function returns them in."""
     arrays: list[da.Array] = []
+    blocks: dict[int, _Block] = {}
 
     def block(value: Any) -> Any:
         refuse_device_array(value)
         if not is_lazy(value):
             return value
-        arrays.append(dask_array(value))
-        return _Block(len(arrays) - 1)
+        if id(value) not in blocks:  # what is passed twice is one array
+            blocks[id(value)] = _Block(len(arrays))
+            arrays.append(dask_array(value))
+        return blocks[id(value)]
 
     bound = fused._signature.bind(*args, **kwargs)
     arguments = structure.rebuilt((bound.args, bound.kwargs), block)
@@ -95,10 +98,12 @@ def _compiled(fused: Fused, arguments: Any, arrays: list[da.Array], size: int) -
     def like(value: Any) -> Any:
         if not isinstance(value, _Block):
             return value
-        x = arrays[value.number]
-        shape = (size, *x.shape[1:])
-        return structure.Described(x.dtype, shape, pack(shape, x.dtype.itemsize))
+        return described[value.number]
 
+    shapes = [(size, *x.shape[1:]) for x in arrays]
+    described = [
+        structure.Described(x.dtype, shape, pack(shape, x.dtype.itemsize)) for x, shape in zip(arrays, shapes, strict=True)
+    ]
     args, kwargs = structure.rebuilt(arguments, like)
     try:
         return fused._compiled(args, kwargs)
@@ -227,6 +232,7 @@ def _call(fused: Fused, arguments: Any, device: Any, *blocks: Any) -> list[Any]:
     """What a task runs, in the process of a worker: the results, in order."""
     for block in blocks:
         refuse_device_array(block)
-    args, kwargs = structure.rebuilt(arguments, lambda value: blocks[value.number] if isinstance(value, _Block) else value)
+    views = [one.view() for one in blocks]  # different Dask arrays may give one
+    args, kwargs = structure.rebuilt(arguments, lambda value: views[value.number] if isinstance(value, _Block) else value)
     returned = structure.leaves(fused(*args, device=device, **kwargs))
     return [one for one in returned if isinstance(one, np.ndarray)]

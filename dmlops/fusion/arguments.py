@@ -98,11 +98,14 @@ def with_places(arguments: Any, places: Sequence[Any]) -> Any:
 
 
 def with_inputs(arguments: Any, compiled: Compiled) -> Any:
-    """Those of a call, with an Input, or a constant, in place of each array."""
+    """Those of a call, with an Input, or a copy of its own with its strides, in place of each array."""
     places = iter(structure.leaves((compiled.args, compiled.kwargs)))
+    copies: dict[int, Any] = {}
 
     def place(value: Any) -> Any:
         own = next(places)
+        if isinstance(own, np.ndarray) and isinstance(value, np.ndarray):
+            return copies.setdefault(id(value), copied(value))
         return own if structure.is_array(value) else value
 
     return structure.rebuilt(arguments, place)
@@ -118,14 +121,16 @@ def constants_to_try(arrays: Sequence[Any]) -> list[tuple[int, ...]]:
 def _small_ones(arrays: Sequence[Any]) -> tuple[int, ...]:
     """Those of NumPy's; if all are small, not the first."""
     small = [number for number, one in enumerate(arrays) if type(one) is np.ndarray and one.nbytes <= MOST_BYTES_BY_VALUE]
-    return tuple(small[1:] if len(small) == len(arrays) else small)
+    if len(small) == len(arrays):  # and what is the same as the first
+        small = [number for number in small if arrays[number] is not arrays[0]]
+    return tuple(small)
 
 
 def constant(array: Any) -> Any:
     """A copy that the function cannot change."""
     if isinstance(array, DeviceArray):
         refuse("a device array whose values are needed", "pass a NumPy array, or bind it: as a default, or in a closure")
-    made = copied(array)
+    made = np.array(array)
     made.flags.writeable = False
     return made
 

@@ -121,7 +121,7 @@ class Fused:
         if any(map(is_lazy, arrays)):
             if out is not None or progress is not None:
                 raise TypeError(f"{self!r} of Dask arrays takes neither out nor progress")
-            with late:
+            with late():
                 from dmlops.dask.fused import by_chunks
 
             return by_chunks(self, args, kwargs, device)
@@ -131,7 +131,7 @@ class Fused:
 
     def reference(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function itself by NumPy, and dmlops' operators in it by their twins in ``dmlops.reference``."""
-        with late:
+        with late():
             from dmlops.fusion.reference import run
 
         return run(self._function, args, kwargs)
@@ -141,7 +141,8 @@ class Fused:
 
         It prints as text, and draws itself in notebooks.
         """
-        from dmlops.fusion.explanation import Explanation, Place
+        with late():
+            from dmlops.fusion.explanation import Explanation, Place
 
         found, inputs, _ = self._find(args, kwargs)
         if found is not None:
@@ -151,7 +152,8 @@ class Fused:
 
     def prove(self, *args: Any, **kwargs: Any) -> Proof:
         """Prove that the program equals the function in NumPy, for every array of these shapes, dtypes and strides."""
-        from dmlops.fusion.proof import prove
+        with late():
+            from dmlops.fusion.proof import prove
 
         return prove(self.__name__, self._compiled(args, kwargs))
 

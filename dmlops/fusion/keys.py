@@ -30,7 +30,6 @@ from dmlops.structure import Described, array_from, is_container, is_recorded, i
 
 __all__ = ["IteratorError", "attributes_of", "bytes_of", "key_of", "key_of_constant"]
 
-_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 _LONG = 1024  # bytes; of more than that a digest is kept
 
 # By type and value: equal ones are the same. Ids of types, since a metaclass may have a hash of its own.
@@ -185,18 +184,17 @@ def _parts(value: Any, kept: list[Any]) -> Iterable[Any] | None:
     if isinstance(value, types.BuiltinMethodType) and not isinstance(value.__self__, (types.ModuleType, type(None))):
         return [value.__name__, value.__self__]
     if hasattr(kind, "__dataclass_fields__") or hasattr(kind, "__attrs_attrs__") or isinstance(value, types.SimpleNamespace):
-        if _built_on(kind) in (object, types.SimpleNamespace):  # else it is also a number, text or a date
+        if not _is_more_than_attributes(kind):
             return [attributes_of(value)]
     if hasattr(kind, "__next__") and kind.__module__ in ("builtins", "itertools"):
         raise IteratorError(value)
     return _parts_of_buffer(value, kept)
 
 
-def _built_on(kind: type) -> type:
-    """The type of Python's own, or of an extension, of which a class derives."""
-    while kind.__flags__ & _HEAP_TYPE and kind.__base__ is not None:
-        kind = kind.__base__
-    return kind
+def _is_more_than_attributes(kind: type) -> bool:
+    """Whether it derives from a type in C that makes its objects itself: it is also a number, text, a date or a buffer."""
+    makers = (vars(one).get("__new__") for one in kind.__mro__ if one not in (object, types.SimpleNamespace))
+    return any(isinstance(one, types.BuiltinFunctionType) for one in makers)
 
 
 def _parts_of_buffer(value: Any, kept: list[Any]) -> Iterable[Any] | None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dmlops import reference, structure
+import dmlops.reference as reference  # not from dmlops, which would wait for late imports
+from dmlops import structure
 from dmlops.fusion.numpy_maps import look_up
 from dmlops.fusion.traced import Traced, constant_from, refuse, refuse_places
 from dmlops.operators.axes import new_axis

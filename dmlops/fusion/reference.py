@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dmlops import reference, structure
+import dmlops.reference as reference  # not from dmlops, which would wait for late imports
+from dmlops import structure
 from dmlops._core import DeviceArray
 from dmlops.resizing.described import resampled
 
@@ -47,11 +48,15 @@ def _parameters(twin: Callable[..., Any]) -> list[str]:
 def run(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Call the function with NumPy arrays."""
 
+    made: dict[int, Any] = {}  # what is passed twice is one array
+
     def plain(value: Any) -> Any:
         array = structure.array_from(value)
         if array is None:
             return value
-        return (array.numpy() if isinstance(array, DeviceArray) else np.asarray(array)).view(_Plain)
+        if id(value) not in made:
+            made[id(value)] = (array.numpy() if isinstance(array, DeviceArray) else np.asarray(array)).view(_Plain)
+        return made[id(value)]
 
     def base(value: Any) -> Any:
         return np.asarray(value) if isinstance(value, (np.ndarray, np.generic)) else value

@@ -129,7 +129,7 @@ def crops(
     >>> dmlops.crops(images, starts, 224, rng.random(32) < 0.5).shape
     (32, 224, 224, 3)
     """
-    with late:
+    with late():
         from dmlops.operators.crop_places import arguments
 
     array, given = operand("input", _batch(input)), arguments(starts, sizes, flip, axes)
@@ -146,7 +146,7 @@ def _batch(input: Any) -> Any:
 
 
 def _crops(x: Any, starts: Any, sizes: tuple[int, ...], flip: Any, axes: tuple[int, ...] | None) -> Any:
-    with late:
+    with late():
         from dmlops.operators.crop_places import cropped, fitting
         from dmlops.operators.single_steps import recorded
 

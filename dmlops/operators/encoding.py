@@ -117,7 +117,7 @@ def one_hot(
            [0. , 0. ]], dtype=float32)
     """
     if is_recorded(indices):  # in a fused function
-        with late:
+        with late():
             from dmlops.fusion.lookups import classes_of
 
         pair = np.array([off, on], dtype)

@@ -114,7 +114,7 @@ def take(
            [6]])
     """
     if hasattr(type(indices), "__dmlops_function__"):  # in a fused function
-        with late:
+        with late():
             from dmlops.fusion.lookups import rows_of
 
         return rows_of(input, indices, axis, batch_dims, (out, device, progress))  # type: ignore[no-any-return]

@@ -314,7 +314,7 @@ def roll(
 
 @functools.cache
 def fused(function: Callable[..., Any], counted_as: str | None = None) -> Any:
-    with late:
+    with late():
         from dmlops.fusion.fused import Fused
 
     return Fused(function, automatic=False, counted_as=counted_as)
@@ -329,7 +329,7 @@ rolled.__name__ = "roll"
 
 def stacked(x: Any, plan: Sequence[tuple[int, int, int, int, int]]) -> Any:
     """Windows as `windows` plans them."""
-    with late:
+    with late():
         from dmlops.operators.single_steps import recorded, windowed
 
     for along in plan:
@@ -342,7 +342,7 @@ stacked.__name__ = "sliding_windows"
 
 def selected(x: Any, steps: Steps) -> Any:
     """Along each axis: a slice of it, each element several times, or the nearest elements."""
-    with late:
+    with late():
         from dmlops.operators.single_steps import recorded, resized
 
     for axis, which in steps:

@@ -20,7 +20,7 @@ row_of = functools.cache(_core._row)  # the number of the row where calls of a n
 
 def tracked(name: str, progress: Progress) -> Any:
     """How the extension runs a call that reports its progress."""
-    with late:
+    with late():
         from dmlops.progress import tracked as progress_of
 
     return progress_of(name, progress, row_of(name))

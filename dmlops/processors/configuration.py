@@ -86,9 +86,11 @@ _LONGEST = 1 << 31  # of an edge
 def size_from(value: Any, square: bool, key: str = "size") -> dict[str, int]:
     found = _size_from(value, square, key)
     for edge, length in found.items():
-        if edge in ("height", "width") and not hasattr(length, "__index__"):
-            raise ValueError(f"{key} must have an int as {edge}, not {length!r}")
-        if isinstance(length, (int, float)) and length >= _LONGEST:
+        if edge in ("height", "width"):
+            if not hasattr(length, "__index__"):
+                raise ValueError(f"{key} must have an int as {edge}, not {length!r}")
+            found[edge] = int(length)
+        if edge in ("height", "width", "shortest_edge") and length is not None and length >= _LONGEST:
             raise ValueError(f"{key} must have numbers below 2**31, not {edge} = {length!r}")
     return found
 

@@ -116,7 +116,7 @@ class Preprocessor:
 
     def warm_up(self, photos: Any, *, device: Any = None) -> None:
         """Compile what calls with pictures of these sizes need, as ``dmlops.warm_up`` does."""
-        with late:
+        with late():
             from dmlops.warming import warm_up
 
         warm_up(self, photos, device=device)
@@ -142,14 +142,16 @@ class Preprocessor:
         Of processors of videos it is ``prepare(video)``, for videos of so many frames. Where a picture's margins are cut off
         by its pixels, the size is that of what is left.
         """
-        from dmlops.processors.code import code
+        with late():
+            from dmlops.processors.code import code
 
         count = frames if self._row.form == "videos" else None
         return code(self, self._sample(height, width, frames), (height, width), count)
 
     def compare(self, photos: Any) -> Comparison:
         """Compare with the original, where that is installed: equal bits, or how many differ, and by how much."""
-        from dmlops.processors.comparing import compare
+        with late():
+            from dmlops.processors.comparing import compare
 
         return compare(self, photos)
 
@@ -157,7 +159,8 @@ class Preprocessor:
         return f"<dmlops.preprocessing: {self.name}, backend {self.backend!r}>"
 
     def __str__(self) -> str:
-        from dmlops.processors.describing import description
+        with late():
+            from dmlops.processors.describing import description
 
         return description(self, self._sample(*PICTURE))
 
@@ -166,7 +169,7 @@ class Preprocessor:
         return bool(self._row.content and self._configuration["do_crop_margin"])
 
     def _by_chunks(self, photos: Any, out: Mapping[str, Any] | None, device: Any) -> dict[str, Any]:
-        with late:
+        with late():
             from dmlops.dask.preprocessed import by_chunks
 
         if out is not None:
