@@ -35,8 +35,13 @@ def _before_fork() -> None:
         _forking.setdefault(_thread.get_ident(), []).append(held)
 
 
+def _acquired() -> Any:
+    """What this thread has acquired for its fork: nothing, too, where another one has registered these functions meanwhile."""
+    return (_forking.get(_thread.get_ident()) or [None]).pop()
+
+
 def _after_fork_in_parent() -> None:
-    held = _forking[_thread.get_ident()].pop()
+    held = _acquired()
     if held is not None:
         held.release()
     if _interrupted:
@@ -47,7 +52,7 @@ def _after_fork_in_parent() -> None:
 def _after_fork_in_child() -> None:
     global _lock
     _interrupted.clear()
-    held = _forking[_thread.get_ident()].pop()
+    held = _acquired()
     if held is not None:
         held.release()
     else:  # it is a thread's that is not here
@@ -56,9 +61,7 @@ def _after_fork_in_child() -> None:
 
 def _watch_forks() -> None:
     if hasattr(os, "register_at_fork"):  # Windows has no fork
-        os.register_at_fork(
-            before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child
-        )
+        os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
 
 
 _watch_forks()
