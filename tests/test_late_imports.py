@@ -22,7 +22,6 @@ FIRST_CALLS = {
     "resize_nearest": ("", "dmlops.resize_nearest(x, (2, 2), device='host')"),
     "prove": ("f = dmlops.fuse(np.transpose)", "f.prove(x)"),
     "explain": ("f = dmlops.fuse(np.transpose)", "str(f.explain(x, device='host'))"),
-    "progress with logging": ("import logging", "dmlops.transpose(x, device='host', progress=True)"),
     "progress": ("", "dmlops.transpose(x, device='host', progress=print)"),
     "counters": ("", "dmlops.counters()"),
     "floats": ("f = dmlops.fuse(lambda x: x * 2 + 1)", "f(x.astype(np.float32), device='host')"),
@@ -83,6 +82,31 @@ def test_a_fork_while_a_call_imports(name):
 @pytest.mark.parametrize("name", ON_DEVICES)
 def test_a_fork_while_a_call_of_a_device_imports(name, vulkan):
     fork_while_it_imports(*ON_DEVICES[name])
+
+
+@pytest.mark.posix
+def test_a_fork_waits_before_it_has_the_lock_of_logging(tmp_path):
+    """Which the import needs that it waits for: functions that are registered last come first."""
+    (tmp_path / "with_a_logger.py").write_text("import begun, time, logging; begun.set(); time.sleep(0.5); logging.getLogger('a')")
+    support.run_python(f"""
+import os, signal, sys, threading
+import dmlops, logging
+from dmlops import late_imports
+late_imports._PATIENCE = 300
+signal.alarm(200)
+sys.path.insert(0, {str(tmp_path)!r})
+sys.modules["begun"] = begun = threading.Event()
+thread = threading.Thread(target=late_imports.imported, args=("with_a_logger",))
+thread.start()
+assert begun.wait(100)
+child = os.fork()
+if not child:
+    signal.alarm(200)
+    late_imports.imported("with_a_logger"), logging.getLogger("b")
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+thread.join()
+""")
 
 
 @pytest.mark.posix
