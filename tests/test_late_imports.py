@@ -87,7 +87,8 @@ def test_a_fork_while_a_call_of_a_device_imports(name, vulkan):
 @pytest.mark.posix
 def test_a_fork_waits_before_it_has_the_lock_of_logging(tmp_path):
     """Which the import needs that it waits for: functions that are registered last come first."""
-    (tmp_path / "with_a_logger.py").write_text("import begun, time, logging; begun.set(); time.sleep(0.5); logging.getLogger('a')")
+    body = "import begun, time, logging; begun.set(); time.sleep(0.5); logging.getLogger('a')"
+    (tmp_path / "with_a_logger.py").write_text(body)
     support.run_python(f"""
 import os, signal, sys, threading
 import dmlops, logging
