@@ -22,7 +22,7 @@ FIRST_CALLS = {
     "resize_nearest": ("", "dmlops.resize_nearest(x, (2, 2), device='host')"),
     "prove": ("f = dmlops.fuse(np.transpose)", "f.prove(x)"),
     "explain": ("f = dmlops.fuse(np.transpose)", "str(f.explain(x, device='host'))"),
-    "progress": ("", "dmlops.transpose(x, device='host', progress=print)"),
+    "progress": ("", "dmlops.transpose(x, device='host', progress=lambda *_: None)"),
     "counters": ("", "dmlops.counters()"),
     "floats": ("f = dmlops.fuse(lambda x: x * 2 + 1)", "f(x.astype(np.float32), device='host')"),
     "indices": ("f = dmlops.fuse(lambda x: dmlops.take(np.arange(256), x, 0))", "f(x, device='host')"),
