@@ -75,10 +75,12 @@ assert os.waitpid(child, 0)[1] == 0
 def test_a_fork_while_a_call_imports(name):
     if name == "rearrange" and importlib.util.find_spec("einops") is None:
         pytest.skip("einops is not installed")
+    if name == "floats" and np.lib.NumpyVersion(np.__version__) < "2.0.0":
+        pytest.skip("NumPy itself imports numpy.random before version 2")
     fork_while_it_imports(*FIRST_CALLS[name])
 
 
-@pytest.mark.posix
+@pytest.mark.needs_fork
 @pytest.mark.parametrize("name", ON_DEVICES)
 def test_a_fork_while_a_call_of_a_device_imports(name, vulkan):
     fork_while_it_imports(*ON_DEVICES[name])
