@@ -7,12 +7,10 @@ what is imported in a call that is no error is imported by the functions below, 
 from __future__ import annotations
 
 import _thread
-import contextlib
 import importlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 __all__ = ["imported", "late", "there"]
@@ -21,7 +19,7 @@ _PATIENCE = 10.0  # seconds; then an import or a fork goes on without the lock: 
 
 _lock = _thread.RLock()
 _forking: dict[int, list[Any]] = {}  # by thread: what it has acquired for forks, None where it has waited in vain
-_interrupted: list[int] = []  # threads, while they wait to fork
+_interrupted: list[int] = []  # threads that were, while they waited to fork
 
 
 def _before_fork() -> None:
@@ -68,21 +66,23 @@ _watch_forks()
 _is_behind_logging = False
 
 
-@contextlib.contextmanager
-def late() -> Iterator[None]:
+class late:  # a class, since calls enter it often: a generator takes twice as long
     """Imports in it are finished before a fork."""
-    global _is_behind_logging
-    if not _is_behind_logging and there("logging", "captureWarnings") is not None:
-        # A fork acquires what was registered last first. The lock of logging may be needed by an import that it waits for.
-        _is_behind_logging = True
-        _watch_forks()
-    lock = _lock
-    held = lock.acquire(timeout=_PATIENCE)
-    try:
-        yield
-    finally:
-        if held:
-            lock.release()
+
+    __slots__ = ("_held",)
+
+    def __enter__(self) -> None:
+        global _is_behind_logging
+        if not _is_behind_logging and there("logging", "captureWarnings") is not None:
+            # A fork acquires what was registered last first. The lock of logging may be needed by an import that it waits for.
+            _is_behind_logging = True
+            _watch_forks()
+        lock = _lock
+        self._held = lock if lock.acquire(timeout=_PATIENCE) else None
+
+    def __exit__(self, *_: object) -> None:
+        if self._held is not None:
+            self._held.release()
 
 
 def imported(name: str) -> Any:

@@ -1,7 +1,7 @@
 """DLPack, by the current standard and the old one: to real consumers, from real producers, with capsules made by hand."""
 
-import gc
 import ctypes
+import gc
 import itertools
 import sys
 import types

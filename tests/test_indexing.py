@@ -1,8 +1,8 @@
 """Views of device arrays: basic indexing, reshaping and transposing mean what NumPy's do, and cost the device nothing."""
 
-import gc
 import ctypes
 import datetime
+import gc
 import itertools
 import re
 import warnings

@@ -187,7 +187,7 @@ def test_imports_that_meet():
     """A module's body does not wait for the lock of late imports, whose holder may wait for that module."""
     for module in ("dmlops.fusion.fused", "dmlops.comparison", "dmlops.fusion.on_devices"):
         support.run_python(f"""
-import importlib, sys, threading, time
+import importlib, threading
 import dmlops
 from dmlops import late_imports
 late_imports._PATIENCE = 300
@@ -220,7 +220,7 @@ def test_einops_is_imported_beside_others(tmp_path):
 import sys
 import dmlops
 sys.path.insert(0, {str(tmp_path)!r})
-finders, seen = sys.meta_path, []
+finders = sys.meta_path
 class Between:
     def find_spec(self, name, path=None, target=None):
         if name == "found_meanwhile":

@@ -12,8 +12,8 @@ import numpy as np
 
 from dmlops import structure
 from dmlops._core import DeviceArray
-from dmlops.bits import copied
 from dmlops.fusion.compiled import Compiled
+from dmlops.fusion.graph import Input
 from dmlops.fusion.traced import refuse
 from dmlops.refused_arrays import no_array as not_an_array
 from dmlops.refused_arrays import not_plain
@@ -23,7 +23,6 @@ __all__ = [
     "are_shared",
     "bind",
     "constant",
-    "constants",
     "constants_to_try",
     "firsts",
     "name_of",
@@ -98,14 +97,13 @@ def with_places(arguments: Any, places: Sequence[Any]) -> Any:
 
 
 def with_inputs(arguments: Any, compiled: Compiled) -> Any:
-    """Those of a call, with an Input, or a copy of its own with its strides, in place of each array."""
+    """Those of a call, with an Input in place of each array that is no constant: a constant is the call's, with its strides."""
     places = iter(structure.leaves((compiled.args, compiled.kwargs)))
-    copies: dict[int, Any] = {}
 
     def place(value: Any) -> Any:
         own = next(places)
-        if isinstance(own, np.ndarray) and isinstance(value, np.ndarray):
-            return copies.setdefault(id(value), copied(value))
+        if isinstance(value, np.ndarray) and not isinstance(own, Input):
+            return value
         return own if structure.is_array(value) else value
 
     return structure.rebuilt(arguments, place)
@@ -132,16 +130,6 @@ def constant(array: Any) -> Any:
         refuse("a device array whose values are needed", "pass a NumPy array, or bind it: as a default, or in a closure")
     made = np.array(array)
     made.flags.writeable = False
-    return made
-
-
-def constants(arrays: Sequence[Any], numbers: Sequence[int]) -> dict[int, Any]:
-    """Those that have these numbers, as constants; what is passed twice is one."""
-    made: dict[int, Any] = {}
-    for number in numbers:
-        made[number] = next((made[k] for k in made if arrays[k] is arrays[number]), None)
-        if made[number] is None:
-            made[number] = constant(arrays[number])
     return made
 
 

@@ -235,7 +235,7 @@ class Fused:
     def _traced_anew(self, args: Any, kwargs: Any, arrays: list[Any], numbers: Any) -> tuple[Compiled, tuple[int, ...]]:
         """A program, and the numbers of the arrays that are constants in it."""
         for tried in [numbers] if numbers else arguments.constants_to_try(arrays):
-            constants = arguments.constants(arrays, tried)
+            constants = {number: arguments.constant(arrays[number]) for number in tried}
             try:
                 return _compile(self, args, kwargs, arrays, constants), tried
             except RefusedError as error:
@@ -298,9 +298,7 @@ def _compile(fused: Fused, args: Any, kwargs: Any, arrays: list[Any], constants:
         raise arguments.of_objects(fused, args, kwargs)
     left = iter(inputs)
     places = [constants[number] if number in constants else next(left) for number in range(len(arrays))]
-    firsts = [places[first] for first in arguments.firsts(arrays)]
-    places = [first if isinstance(first, Input) and isinstance(own, Input) else own for first, own in zip(firsts, places)]
-    args, kwargs = arguments.with_places((args, kwargs), places)
+    args, kwargs = arguments.with_places((args, kwargs), [places[first] for first in arguments.firsts(arrays)])
     trace = Recording()
     of_inputs = {node: trace.array(node) for node in inputs}
 
